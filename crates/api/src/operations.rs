@@ -82,6 +82,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(components::run),
     || routes!(registry::publish),
     || routes!(registry::show),
+    || routes!(registry::publish_folder),
     || routes!(registry::package_modules),
     // Deployed components and their runs.
     || routes!(sources::deploy),

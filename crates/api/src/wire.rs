@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod event;
 mod feed;
+mod folder;
 mod health;
 pub(crate) mod id;
 mod key;
@@ -40,6 +41,7 @@ pub(crate) use self::{
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     feed::{FeedRequest, HANDSHAKE, write_message},
+    folder::{FolderComponentResult, PublishFolder},
     health::{
         BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
     },

@@ -232,6 +232,10 @@ pub(crate) struct PublishArguments {
     /// for all its components
     #[arg(value_name = "FILE|DIR|URL|npm:PACKAGE[/PATH]")]
     pub(crate) components: String,
+    /// Build each component of a folder when it is used first, not now [default: with more than 100
+    /// components]
+    #[arg(long)]
+    pub(crate) unbuilt: bool,
 }
 
 #[derive(Debug, Args)]

@@ -64,6 +64,11 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
     })
 }
 
+/// The versions of packages that the nearest `package.json` of these files asks for.
+pub(crate) fn ranges(files: &[PathBuf]) -> Result<BTreeMap<String, String>> {
+    dependencies::of(files)
+}
+
 /// The parts of a file to send: its code, and the versions of its packages.
 pub(crate) async fn body(file: &Path) -> Result<Value> {
     Ok(component(file).await?.body())

@@ -44,6 +44,7 @@ mod source_map;
 mod sources;
 mod spare;
 mod specifier;
+mod stated;
 mod throwaway;
 mod undeclared;
 mod unsuitable;
@@ -66,6 +67,7 @@ use registry_answers::RegistryAnswers;
 use resolved::Resolved;
 use shared_platform::SharedPlatforms;
 use sources::{Gathering, Sources};
+pub use stated::{StatedComponent, imported_places, stated_component};
 pub use throwaway::ThrowawayWorkers;
 
 use crate::{

@@ -77,6 +77,7 @@ pub use use_cases::{
     keys::{NewKey, create_admin_key},
     mail::WorkflowMail,
     prop_warnings::prop_warnings,
+    folders::{FolderComponent, FolderOutcome, NewFolder},
     registry::PublishedComponent,
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},

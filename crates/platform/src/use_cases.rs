@@ -15,6 +15,7 @@ pub(crate) mod deliveries;
 pub(crate) mod email;
 pub(crate) mod events;
 pub(crate) mod feeds;
+pub(crate) mod folders;
 pub(crate) mod gauges;
 pub(crate) mod ingress;
 pub(crate) mod keys;

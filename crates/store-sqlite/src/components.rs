@@ -22,10 +22,7 @@ pub(crate) fn save(
 ) -> Result<(), StoreError> {
     let description = to_json(&component.description)?;
     let insert = || -> rusqlite::Result<()> {
-        connection.execute_prepared(
-            "INSERT INTO artifacts (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            params![artifact.hash.as_str(), &artifact.bytes[..]],
-        )?;
+        write_artifact(connection, artifact)?;
         connection.execute_prepared(
             "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
                                      description, created_at, updated_at)
@@ -49,6 +46,18 @@ pub(crate) fn save(
     };
     insert().map_err(failed("saving a component"))?;
     search::index(connection, component)
+}
+
+/// Writes an artifact, unless it is there.
+pub(crate) fn write_artifact(
+    connection: &Connection,
+    artifact: &ArtifactBytes,
+) -> rusqlite::Result<()> {
+    connection.execute_prepared(
+        "INSERT INTO artifacts (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        params![artifact.hash.as_str(), &artifact.bytes[..]],
+    )?;
+    Ok(())
 }
 
 pub(crate) fn by_id(

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0010_counted_events.sql"),
     include_str!("../migrations/0011_isolated_sources.sql"),
     include_str!("../migrations/0012_workflows.sql"),
+    include_str!("../migrations/0013_folders.sql"),
 ];
 
 /// Brings the schema up to date.

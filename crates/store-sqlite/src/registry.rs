@@ -1,6 +1,7 @@
 //! Published components behind the trait.
 
 pub(crate) mod drafts;
+mod folders;
 mod publications;
 pub(crate) mod search;
 

@@ -19,7 +19,7 @@ use crate::{
     tenants::Owner,
 };
 
-/// A saved component: code, resolved and described. Never changes once saved.
+/// A saved component: code, resolved and described. Never changes once built.
 #[derive(Debug, Clone)]
 pub struct SavedComponent {
     /// Its id.
@@ -32,7 +32,7 @@ pub struct SavedComponent {
     pub code_url: Option<String>,
     /// SHA-256 of the code, hexadecimal.
     pub code_hash: CodeHash,
-    /// Names the artifact that workers run.
+    /// Names the artifact that workers run; empty until it is built.
     pub artifact_hash: ArtifactHash,
     /// The lock file.
     pub lock: String,
@@ -44,6 +44,13 @@ pub struct SavedComponent {
     pub updated_at: EpochSeconds,
 }
 
+impl SavedComponent {
+    /// Whether workers can run it; else it was published with its folder, and is built at its first use.
+    pub fn is_built(&self) -> bool {
+        !self.artifact_hash.as_str().is_empty()
+    }
+}
+
 /// An artifact to store with its component.
 #[derive(Debug, Clone)]
 pub struct ArtifactBytes {
@@ -51,6 +58,16 @@ pub struct ArtifactBytes {
     pub hash: ArtifactHash,
     /// The archive.
     pub bytes: Bytes,
+}
+
+impl ArtifactBytes {
+    /// The artifact of a component that is not built yet.
+    pub fn unbuilt() -> Self {
+        Self {
+            hash: ArtifactHash::new(""),
+            bytes: Bytes::new(),
+        }
+    }
 }
 
 /// Saved components and sources.

@@ -25,6 +25,7 @@ pub mod deletion;
 pub mod deliveries;
 pub mod dispatch;
 mod fixture;
+pub mod folders;
 pub mod history;
 pub mod nodes;
 pub mod queue;
@@ -81,6 +82,10 @@ macro_rules! conformance_tests {
                 a_state_counts_once,
                 a_connect_ends_once_with_its_account,
                 connects_are_forgotten_in_time,
+            }
+            folders {
+                components_of_a_folder_are_published_before_they_are_built,
+                a_component_is_built_once,
             }
             registry {
                 the_highest_release_wins,
@@ -418,6 +423,7 @@ mod tests {
         ("accounts", include_str!("conformance/accounts.rs")),
         ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
+        ("folders", include_str!("conformance/folders.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
         ("commits", include_str!("conformance/commits.rs")),
@@ -458,6 +464,7 @@ mod tests {
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),
         include_str!("registry.rs"),
+        include_str!("folders.rs"),
         include_str!("data_stores.rs"),
         include_str!("event_log.rs"),
         include_str!("webhooks.rs"),

@@ -14,6 +14,7 @@ pub mod conformance;
 pub mod data_stores;
 pub mod error;
 pub mod event_log;
+pub mod folders;
 pub mod key_value;
 pub mod lease;
 pub mod new_invocation;
@@ -40,6 +41,7 @@ pub use catalog::*;
 pub use data_stores::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
+pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
 pub use new_invocation::NewInvocation;
@@ -67,6 +69,7 @@ pub trait Store:
     + Tenants
     + Catalog
     + Registry
+    + Folders
     + Subscriptions
     + Accounts
     + SealedRecords
@@ -93,6 +96,7 @@ impl<T> Store for T where
         + Tenants
         + Catalog
         + Registry
+        + Folders
         + Subscriptions
         + Accounts
         + SealedRecords

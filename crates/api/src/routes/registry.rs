@@ -7,7 +7,10 @@ use super::{ApiState, CallerExtension, DataReply, data, required};
 use crate::{
     extract::{Params, PathText},
     openapi::failure,
-    wire::{Component, Data, PackageModules, PackageRequest, PublishComponent, PublishedComponent},
+    wire::{
+        Component, Data, FolderComponentResult, PackageModules, PackageRequest, PublishComponent,
+        PublishFolder, PublishedComponent,
+    },
 };
 
 /// Publishes a component
@@ -52,6 +55,27 @@ pub(crate) async fn show(
     PathText(key): PathText<String>,
 ) -> DataReply<Component> {
     data(platform.registry_component(&key).await?.into())
+}
+
+/// Publishes many components at once
+///
+/// As files of a folder. Each component is in the registry at once, described by its text, and built when it is used
+/// first. One that cannot be published is named with the reason, and holds up no other. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/registry/folders",
+    operation_id = "publish_folder",
+    tag = "Components",
+    request_body = PublishFolder,
+    responses((status = 200, description = "The result of each component, in the order of the request.", body = Data<Vec<FolderComponentResult>>)),
+)]
+pub(crate) async fn publish_folder(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<PublishFolder>,
+) -> DataReply<Vec<FolderComponentResult>> {
+    let published = platform.publish_folder(&caller, request.into()).await?;
+    data(published.into_iter().map(Into::into).collect())
 }
 
 /// Lists the components of an npm package

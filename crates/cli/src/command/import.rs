@@ -21,7 +21,6 @@ use anyhow::{Result, anyhow};
 use serde_json::Value;
 
 use self::accounts::Accounts;
-use self::components::Brought;
 use self::given::GivenProps;
 use self::listings::Listings;
 use self::origin::Origin;
@@ -34,6 +33,9 @@ use crate::output;
 use crate::session::Session;
 use crate::source::text;
 use crate::usage_error::UsageError;
+
+/// A component here, or the reason why it did not come over.
+type Brought = Result<Value, String>;
 
 /// An import under way.
 struct Import<'a> {

@@ -2,6 +2,7 @@
 //! up no other. The node decides about the right to publish.
 
 mod subject;
+mod tree;
 
 use anyhow::Result;
 use futures::StreamExt as _;
@@ -17,6 +18,9 @@ use crate::source::text;
 use crate::table;
 
 pub(super) async fn run(session: &Session, arguments: &PublishArguments) -> Result<Exit> {
+    if let Some(tree) = subject::tree(arguments)? {
+        return tree::publish(session, tree).await;
+    }
     match subject::find(&session.client, &arguments.components).await? {
         Subject::One(unit) => {
             let component = publish(&session.client, &unit).await?;

@@ -82,7 +82,7 @@ fn invalid(message: impl Into<String>) -> super::failure::BuildFailure {
 mod tests {
     use serde_json::json;
 
-    use super::{super::failure::BuildFailure, checked};
+    use super::{super::failure::BuildFailure, ComponentType, checked};
 
     #[test]
     fn only_named_versioned_components_with_run_can_be_saved() {

@@ -138,7 +138,7 @@ fn is_module_statement(window: &[Token<'_>]) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+pub(super) enum Token<'a> {
     Word(&'a str),
     /// The inside of a string literal.
     Text(&'a str),
@@ -148,7 +148,7 @@ enum Token<'a> {
 /// Words, strings and marks in order, white space and comments left out, beginning with a mark that
 /// no code has, so that every token has one before it. Regular expressions are not recognised: a
 /// quote inside one hides the rest of its line at most.
-fn tokens(code: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(code: &str) -> Vec<Token<'_>> {
     let mut tokens = vec![Token::Mark('\0')];
     let mut rest = code;
     while let Some(first) = rest.chars().next() {

@@ -10,8 +10,9 @@ const ROUTERS: [&str; 2] = [
     include_str!("../../../api/src/router.rs"),
     include_str!("../../../api/src/operations.rs"),
 ];
-/// The paths that are served but are not operations of the API: endpoints, pages for browsers, and the URLs of waits.
-const NOT_OPERATIONS: [&str; 3] = ["/e/", "/connect/", "/w/"];
+/// The paths that are served but are not operations of the API: endpoints, pages for browsers, and the URLs of waits
+/// and files.
+const NOT_OPERATIONS: [&str; 4] = ["/e/", "/connect/", "/w/", "/f/"];
 
 /// The paths that are routed besides the listed operations, which are in the document.
 fn routed_by_hand() -> BTreeSet<&'static str> {

@@ -2,6 +2,7 @@
 
 mod between_nodes;
 mod pipedream;
+mod registry;
 
 use headwater_integration::{Node, Seen};
 use serde_json::Value;

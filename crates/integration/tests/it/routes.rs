@@ -85,6 +85,11 @@ mod packages {
 mod readyz {
     mod get;
 }
+mod registry {
+    mod folders {
+        mod post;
+    }
+}
 mod runs {
     mod cancel {
         mod post;

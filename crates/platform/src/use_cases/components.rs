@@ -66,7 +66,7 @@ impl ComponentInput {
     }
 
     /// The ranges, which go into imports and manifests of the build.
-    fn ranges(&self) -> Result<BTreeMap<String, String>, PlatformError> {
+    pub(crate) fn ranges(&self) -> Result<BTreeMap<String, String>, PlatformError> {
         let refused = |reason: String| PlatformError::invalid("component_dependencies", reason);
         if self.component_dependencies.len() > DEPENDENCIES_MAX {
             return Err(refused(format!("has more than {DEPENDENCIES_MAX} entries")));
@@ -210,7 +210,10 @@ impl Platform {
             return Ok(None);
         };
         let usable = caller.may_see(&component.owner) || self.core.store.is_published(id).await?;
-        Ok(usable.then_some(component))
+        match usable {
+            true => self.first_built(component).await.map(Some),
+            false => Ok(None),
+        }
     }
 
     /// The newest component of this key in the owner's namespace, if it is not in the registry.
@@ -323,6 +326,9 @@ impl Platform {
             && build.code == component.code
         {
             return Ok(build);
+        }
+        if let Some(build) = self.folder_request(component).await? {
+            return Ok(self.core.engine.build(build).await.map_err(unbuilt)??);
         }
         let code = ComponentCode::Text(component.code.clone());
         Ok(self

@@ -132,7 +132,10 @@ impl Platform {
             Some((key, version)) => (*key, Some(version)),
             None => (text, None),
         };
-        Ok(self.core.store.published_component(key, version).await?)
+        match self.core.store.published_component(key, version).await? {
+            Some(component) => self.first_built(component).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The input with a package's file at the version that it resolves to now: a published component
@@ -163,7 +166,7 @@ impl Platform {
 }
 
 /// The key and version to publish under.
-fn publishable(description: &Description) -> Result<(String, ReleaseVersion), Invalid> {
+pub(crate) fn publishable(description: &Description) -> Result<(String, ReleaseVersion), Invalid> {
     let key = description.key.as_deref().unwrap_or_default();
     if key.is_empty() {
         return Err(Invalid::new(

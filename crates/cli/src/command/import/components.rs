@@ -5,12 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::listings::Listings;
 use super::report::{Kind, State, Thing, WorkKind};
-use super::{Import, found, id_of, refusal};
+use super::{Brought, Import, found, id_of, refusal};
 use crate::output;
 use crate::source::text;
-
-/// A component here, or the reason why it did not come over.
-pub(super) type Brought = Result<Value, String>;
 
 impl Import<'_> {
     /// The caller's own components, where the service lists them. Those without a key can be named by nobody: they come

@@ -7,10 +7,15 @@ use headwater_engine::build::component_files;
 use headwater_model::package::PackageReference;
 use serde_json::{Value, json};
 
+use crate::arguments::PublishArguments;
 use crate::bundle;
 use crate::client::Client;
 use crate::reference::ComponentReference;
 use crate::source::text;
+use crate::usage_error::UsageError;
+
+/// The components of a folder that are built while they are published; of more, each is built at its first use.
+const BUILT_MAX: usize = 100;
 
 pub(super) enum Subject {
     One(Unit),
@@ -70,9 +75,40 @@ pub(super) async fn find(client: &Client, typed: &str) -> Result<Subject> {
     }
 }
 
+/// A folder whose components are built at their first use.
+pub(super) struct Tree<'a> {
+    pub(super) folder: &'a Path,
+    /// Its components, by their paths within it.
+    pub(super) components: Vec<PathBuf>,
+}
+
+/// The folder, if it has very many components, or if its components are not to be built now.
+pub(super) fn tree(arguments: &PublishArguments) -> Result<Option<Tree<'_>>> {
+    let path = Path::new(&arguments.components);
+    if !path.is_dir() {
+        return match arguments.unbuilt {
+            true => Err(UsageError(format!(
+                "--unbuilt is for folders, and {} is none",
+                path.display()
+            ))
+            .into()),
+            false => Ok(None),
+        };
+    }
+    let components = files_in(path)?;
+    let is_tree = arguments.unbuilt || components.len() > BUILT_MAX;
+    Ok(is_tree.then_some(Tree {
+        folder: path,
+        components,
+    }))
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    component_files(folder).with_context(|| format!("cannot read the folder {}", folder.display()))
+}
+
 fn in_folder(folder: &Path) -> Result<Subject> {
-    let files = component_files(folder)
-        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let files = files_in(folder)?;
     if files.is_empty() {
         bail!(
             "there is no component in {}: a component file has a default export and writes out its \

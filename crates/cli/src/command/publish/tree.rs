@@ -1,0 +1,76 @@
+//! A folder of very many components, such as a checkout of the public registry: package by package, with the files that
+//! the components import, each built when it is used first. Only one package is in memory at a time.
+
+mod packages;
+mod tally;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use self::packages::Package;
+use self::tally::Tally;
+use super::subject::Tree;
+use crate::client::{Client, ClientError};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+
+/// Packages between two signs of life.
+const TOLD_EVERY: usize = 250;
+
+/// Publishes all components of a folder.
+pub(super) async fn publish(session: &Session, tree: Tree<'_>) -> Result<Exit> {
+    let begun = Instant::now();
+    let Tree { folder, components } = tree;
+    output::note(&format!("{} components to publish", components.len()));
+    let mut tally = Tally::default();
+    for path in packages::undescribed(folder, &components)? {
+        let reason = "it does not write out its `key` and `version`";
+        tally.refuse(&path.display().to_string(), reason);
+    }
+    let packages = packages::of(folder, components);
+    let count = packages.len();
+    for (index, package) in packages.iter().enumerate() {
+        send(&session.client, folder, package, &mut tally).await?;
+        if (index + 1) % TOLD_EVERY == 0 {
+            let done = index + 1;
+            output::note(&format!("[{done}/{count}] packages, {}", tally.line()));
+        }
+    }
+    tally.seconds = begun.elapsed().as_secs();
+    match session.json {
+        true => output::json(&serde_json::to_value(&tally)?)?,
+        false => output::data(&tally.plain())?,
+    }
+    Ok(match tally.is_whole() {
+        true => Exit::Success,
+        false => Exit::Failure,
+    })
+}
+
+/// Sends one package. If the node refuses it as a whole, its components are told one by one, and the others go on.
+async fn send(client: &Client, folder: &Path, package: &Package, tally: &mut Tally) -> Result<()> {
+    for part in package.parts() {
+        let body = match packages::body(folder, part) {
+            Ok(body) => body,
+            Err(error) => {
+                tally.refuse_all(part, &format!("{error:#}"));
+                continue;
+            }
+        };
+        match client.post(&["registry", "folders"], &body).await {
+            Ok(results) => tally.add(&results),
+            Err(error) if is_of_package(&error) => tally.refuse_all(part, &format!("{error:#}")),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Whether another package may do better.
+fn is_of_package(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<ClientError>();
+    refused.is_some_and(|error| matches!(error.status(), Some(400 | 413 | 422)))
+}

@@ -1,0 +1,234 @@
+//! The packages of a folder: the components below one `package.json`, and the files that these reach by relative
+//! imports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use headwater_engine::build::imported_places;
+use serde_json::{Value, json};
+
+use crate::bundle;
+
+const MANIFEST: &str = "package.json";
+/// The components of one request: a package with very many takes several.
+const PART: usize = 100;
+/// The folders in which the registry keeps components: each in a folder of its own name.
+const KINDS: [&str; 2] = ["actions", "sources"];
+/// The name of folders beside these that have shared code.
+const SHARED: &str = "common";
+const ENDINGS: [&str; 3] = ["mjs", "ts", "js"];
+
+/// Components of one package, by their paths within the folder.
+pub(super) struct Package {
+    components: Vec<PathBuf>,
+}
+
+impl Package {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &[PathBuf]> {
+        self.components.chunks(PART)
+    }
+}
+
+/// The components by package, in the order of the packages' paths.
+pub(super) fn of(folder: &Path, components: Vec<PathBuf>) -> Vec<Package> {
+    let mut packages: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let mut known = BTreeMap::new();
+    for component in components {
+        let package = package(folder, component.parent(), &mut known);
+        packages.entry(package).or_default().push(component);
+    }
+    let packages = packages.into_values();
+    packages.map(|components| Package { components }).collect()
+}
+
+/// The nearest folder with a manifest; the outermost if there is none.
+fn package(
+    folder: &Path,
+    within: Option<&Path>,
+    known: &mut BTreeMap<PathBuf, PathBuf>,
+) -> PathBuf {
+    let Some(within) = within else {
+        return PathBuf::new();
+    };
+    if let Some(package) = known.get(within) {
+        return package.clone();
+    }
+    let found = match folder.join(within).join(MANIFEST).is_file() {
+        true => within.to_owned(),
+        false => package(folder, within.parent(), known),
+    };
+    known.insert(within.to_owned(), found.clone());
+    found
+}
+
+/// The files that are where components of the registry are, and do not look like any.
+pub(super) fn undescribed(folder: &Path, components: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let described: BTreeSet<_> = components.iter().filter_map(|path| path.parent()).collect();
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(within) = open.pop() {
+        let at = folder.join(&within);
+        let unreadable = || format!("cannot read the folder {}", at.display());
+        for entry in std::fs::read_dir(&at).with_context(unreadable)? {
+            let entry = entry.with_context(unreadable)?;
+            let name = entry.file_name();
+            let is_looked_into = !name.to_string_lossy().starts_with('.') && name != "node_modules";
+            if entry.file_type().with_context(unreadable)?.is_dir() && is_looked_into {
+                open.push(within.join(name));
+            }
+        }
+        let is_seen = described.contains(&*within);
+        found.extend(registry_file(folder, &within).filter(|_| !is_seen));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The file that the registry would take for a component in a folder of this path, if it is there.
+fn registry_file(folder: &Path, within: &Path) -> Option<PathBuf> {
+    let name = within.file_name()?;
+    let kind = within.parent()?.file_name()?;
+    if name == SHARED || !KINDS.iter().any(|known| kind == *known) {
+        return None;
+    }
+    let files = ENDINGS
+        .iter()
+        .map(|ending| within.join(name).with_extension(ending));
+    files.into_iter().find(|file| folder.join(file).is_file())
+}
+
+/// The request for some components of a package.
+pub(super) fn body(folder: &Path, components: &[PathBuf]) -> Result<Value> {
+    let files = reached(folder, components)?;
+    let own_first = components.iter().chain(files.keys());
+    let own_first: Vec<_> = own_first.map(|path| folder.join(path)).collect();
+    let texts: BTreeMap<_, _> = files
+        .iter()
+        .map(|(path, text)| (shown(path), text))
+        .collect();
+    let components: Vec<_> = components.iter().map(|path| shown(path)).collect();
+    let mut body = json!({"files": texts, "components": components});
+    let ranges = bundle::ranges(&own_first)?;
+    if !ranges.is_empty() {
+        body["component_dependencies"] = json!(ranges);
+    }
+    Ok(body)
+}
+
+/// The texts of these files, and of all that they reach within the folder. Files that are not there are the build's
+/// business: they may be meant for another platform.
+fn reached(folder: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>> {
+    let mut found = BTreeMap::new();
+    let mut open: Vec<_> = files.to_vec();
+    while let Some(path) = open.pop() {
+        if found.contains_key(&path) {
+            continue;
+        }
+        let Some(text) = read(&folder.join(&path))? else {
+            continue;
+        };
+        for places in imported_places(&path, &text) {
+            let is_there = |place: &&PathBuf| folder.join(place).is_file();
+            open.extend(places.iter().find(is_there).cloned());
+        }
+        found.insert(path, text);
+    }
+    Ok(found)
+}
+
+/// The text of a file; `None` if it has none.
+fn read(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// A path as it is sent, with slashes.
+pub(super) fn shown(path: &Path) -> String {
+    let parts = path.iter().map(|part| part.to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_package_has_the_files_that_its_components_reach_and_no_others() {
+        let component = "import a from '../../a.app.mjs'; import b from '../../../b/b.app.mjs';";
+        let folder = tree(&[
+            (
+                "components/a/package.json",
+                r#"{"dependencies": {"axios": "^1"}}"#,
+            ),
+            ("components/a/sources/new/new.mjs", component),
+            (
+                "components/a/sources/new/test-event.mjs",
+                "export default {}",
+            ),
+            (
+                "components/a/a.app.mjs",
+                "import './common/c.mjs'; import 'axios';",
+            ),
+            ("components/a/common/c.mjs", ""),
+            (
+                "components/b/package.json",
+                r#"{"dependencies": {"axios": "^0.1", "ws": "8"}}"#,
+            ),
+            ("components/b/b.app.mjs", "import './gone.mjs';"),
+        ]);
+        let new = PathBuf::from("components/a/sources/new/new.mjs");
+        let body = body(folder.path(), &[new]).unwrap();
+        let files: Vec<_> = body["files"].as_object().unwrap().keys().collect();
+        assert_eq!(
+            files,
+            [
+                "components/a/a.app.mjs",
+                "components/a/common/c.mjs",
+                "components/a/sources/new/new.mjs",
+                "components/b/b.app.mjs"
+            ]
+        );
+        assert_eq!(
+            body["component_dependencies"],
+            json!({"axios": "^1", "ws": "8"})
+        );
+    }
+
+    #[test]
+    fn components_are_gathered_by_their_manifests() {
+        let folder = tree(&[
+            ("package.json", "{}"),
+            ("components/a/package.json", "{}"),
+            ("components/b/sources/x/x.mjs", ""),
+        ]);
+        let paths = [
+            "components/a/sources/x/x.mjs",
+            "components/a/actions/y/y.mjs",
+            "components/b/sources/x/x.mjs",
+            "components/c/sources/x/x.mjs",
+        ];
+        let packages = of(folder.path(), paths.map(PathBuf::from).to_vec());
+        let counts: Vec<_> = packages
+            .iter()
+            .map(|package| package.components.len())
+            .collect();
+        assert_eq!(counts, [2, 2]);
+        let undescribed = undescribed(folder.path(), &[]).unwrap();
+        assert_eq!(undescribed, [PathBuf::from(paths[2])]);
+    }
+}

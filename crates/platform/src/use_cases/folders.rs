@@ -1,0 +1,270 @@
+//! Publishing many components at once, as files of a folder: each is described by its text, and built when somebody
+//! uses it first.
+
+use std::collections::BTreeMap;
+
+use headwater_engine::{
+    BuildRequest, ComponentCode,
+    build::{StatedComponent, stated_component},
+};
+use headwater_model::{
+    component::{Description, Hooks},
+    error::Invalid,
+    hash::{ArtifactHash, CodeHash},
+    id::ComponentId,
+};
+use headwater_store::{
+    ArtifactBytes, FolderFile, FolderPublication, Owner, Publication, Published, SavedComponent,
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::{
+        components::{ComponentInput, unbuilt},
+        registry::publishable,
+    },
+};
+
+/// Files of a folder, some of which are components.
+#[derive(Debug, Clone)]
+pub struct NewFolder {
+    /// Texts by path.
+    pub files: BTreeMap<String, String>,
+    /// The paths of the components.
+    pub components: Vec<String>,
+    /// Version ranges of packages that the code imports without one.
+    pub dependencies: BTreeMap<String, String>,
+}
+
+/// The end of one component of a folder.
+#[derive(Debug, Clone)]
+pub struct FolderComponent {
+    /// The path of its file.
+    pub path: String,
+    /// Its key and version, as its file writes them out.
+    pub stated: Option<(String, String)>,
+    /// Its place in the registry, or the reason why it has none.
+    pub outcome: Result<FolderOutcome, String>,
+}
+
+/// A component in the registry.
+#[derive(Debug, Clone)]
+pub struct FolderOutcome {
+    /// Its id.
+    pub id: ComponentId,
+    /// Whether it was added now; else this version was there already, with the same code.
+    pub is_new: bool,
+}
+
+impl Platform {
+    /// Publishes components without building them (`POST /registry/folders`). One that cannot be published holds up no
+    /// other.
+    ///
+    /// # Errors
+    /// `Invalid` for a path or a version range that is none.
+    pub async fn publish_folder(
+        &self,
+        caller: &Caller,
+        folder: NewFolder,
+    ) -> Result<Vec<FolderComponent>, PlatformError> {
+        let mut outcomes = Vec::with_capacity(folder.components.len());
+        let mut publications = Vec::new();
+        let mut places = Vec::new();
+        for path in &folder.components {
+            let stated = folder
+                .files
+                .get(path)
+                .map(|code| (code, stated_component(code)));
+            let (stated, publication) = match stated {
+                None => (None, Err("the folder has no such file".to_owned())),
+                Some((_, None)) => (
+                    None,
+                    Err("it does not write out its `key` and `version`".to_owned()),
+                ),
+                Some((code, Some(stated))) => {
+                    let shown = (stated.key.clone(), stated.version.clone());
+                    let publication = self.unbuilt_publication(caller, code, stated);
+                    (Some(shown), publication.map_err(|invalid| invalid.reason))
+                }
+            };
+            let outcome = publication.map(|publication| {
+                places.push(outcomes.len());
+                let id = publication.component.id.clone();
+                publications.push((path.clone(), publication));
+                FolderOutcome { id, is_new: true }
+            });
+            outcomes.push(FolderComponent {
+                path: path.clone(),
+                stated,
+                outcome,
+            });
+        }
+        let publication = folder_publication(folder, publications)?;
+        let published = self.core.store.publish_folder(publication).await?;
+        for (place, published) in places.into_iter().zip(published) {
+            settle(&mut outcomes[place], published);
+        }
+        Ok(outcomes)
+    }
+
+    fn unbuilt_publication(
+        &self,
+        caller: &Caller,
+        code: &str,
+        stated: StatedComponent,
+    ) -> Result<Publication, Invalid> {
+        let now_at = self.core.env.now_at();
+        let description = Description {
+            name: stated.name,
+            key: Some(stated.key),
+            version: Some(stated.version),
+            component_type: stated.component_type,
+            description: stated.description,
+            dedupe: None,
+            props: Vec::new(),
+            hooks: Hooks::default(),
+            has_additional_props: false,
+            has_run: false,
+            sample_emit: None,
+        };
+        let (key, version) = publishable(&description)?;
+        Ok(Publication {
+            key,
+            version,
+            publisher: caller.user_id().clone(),
+            component: SavedComponent {
+                id: self.core.env.id(ComponentId::new),
+                owner: Owner {
+                    user_id: caller.user_id().clone(),
+                    workspace_id: None,
+                },
+                code_hash: CodeHash::new(hash(code)),
+                code: code.to_owned(),
+                code_url: None,
+                artifact_hash: ArtifactHash::new(""),
+                lock: String::new(),
+                description,
+                created_at: now_at,
+                updated_at: now_at,
+            },
+            artifact: ArtifactBytes::unbuilt(),
+            published_at: now_at,
+        })
+    }
+
+    /// A component that workers can run: itself, or built now if nobody has used it before.
+    ///
+    /// # Errors
+    /// `Component` when its code cannot be resolved or evaluated.
+    pub(crate) async fn first_built(
+        &self,
+        component: SavedComponent,
+    ) -> Result<SavedComponent, PlatformError> {
+        if component.is_built() {
+            return Ok(component);
+        }
+        let Some(request) = self.folder_request(&component).await? else {
+            return Ok(component);
+        };
+        let build = self.core.engine.build(request).await.map_err(unbuilt)??;
+        let (built, artifact) = self.component_from(component.owner, None, build);
+        let built = SavedComponent {
+            id: component.id,
+            created_at: component.created_at,
+            updated_at: component.updated_at,
+            ..built
+        };
+        let published = component.description;
+        if (&built.description.key, &built.description.version)
+            != (&published.key, &published.version)
+        {
+            let named = |text: Option<String>| text.unwrap_or_default();
+            let reason = format!(
+                "`{}` {} calls itself `{}` {} when it runs; write its `key` and `version` out as texts and publish it \
+                 under another version",
+                named(published.key),
+                named(published.version),
+                named(built.description.key),
+                named(built.description.version),
+            );
+            return Err(PlatformError::invalid("key", reason));
+        }
+        Ok(self.core.store.complete_component(built, artifact).await?)
+    }
+
+    /// The build of a component that was published with its folder; `None` for all others.
+    pub(crate) async fn folder_request(
+        &self,
+        component: &SavedComponent,
+    ) -> Result<Option<BuildRequest>, PlatformError> {
+        let code = self.core.store.folder_code(&component.id).await?;
+        Ok(code.map(|code| BuildRequest {
+            code: ComponentCode::Folder {
+                entry: code.entry,
+                files: code.files.into(),
+            },
+            ranges: code.ranges,
+            owner: component.owner.tenant().to_owned(),
+            is_step: false,
+        }))
+    }
+}
+
+fn folder_publication(
+    folder: NewFolder,
+    components: Vec<(String, Publication)>,
+) -> Result<FolderPublication, PlatformError> {
+    let input = ComponentInput {
+        component_dependencies: folder.dependencies,
+        ..ComponentInput::default()
+    };
+    let ranges = input.ranges()?;
+    let files = folder.files.into_iter().map(|(path, text)| FolderFile {
+        hash: hash(&text),
+        path,
+        text,
+    });
+    let files: Vec<_> = files.collect();
+    let mut digest = Sha256::new();
+    let names = files.iter().flat_map(|file| [&file.path, &file.hash]);
+    for text in names.chain(ranges.iter().flat_map(|(name, range)| [name, range])) {
+        // A length tells where each text ends.
+        digest.update(text.len().to_be_bytes());
+        digest.update(text);
+    }
+    Ok(FolderPublication {
+        hash: hex::encode(digest.finalize()),
+        files,
+        ranges,
+        components,
+    })
+}
+
+fn settle(component: &mut FolderComponent, published: Published) {
+    let (key, version) = component.stated.clone().unwrap_or_default();
+    match published {
+        Published::Added => {}
+        Published::Unchanged(former) => {
+            component.outcome = Ok(FolderOutcome {
+                id: former.id,
+                is_new: false,
+            });
+        }
+        Published::VersionTaken => {
+            component.outcome = Err(format!(
+                "version {version} of `{key}` is published with other code; raise the component's `version` and \
+                 publish it again"
+            ));
+        }
+        Published::KeyTaken => {
+            component.outcome = Err(PlatformError::KeyTaken(key).to_string());
+        }
+    }
+}
+
+fn hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
+}

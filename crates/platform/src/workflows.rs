@@ -6,6 +6,7 @@
 mod actor;
 mod admission;
 pub(crate) mod bearer;
+mod blob_texts;
 mod calls;
 mod command;
 mod committing;

@@ -5,7 +5,7 @@ mod overflow;
 mod repeats;
 mod running;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, mem, sync::Arc, time::Duration};
 
 use futures::{
     StreamExt as _,
@@ -20,8 +20,8 @@ use headwater_workflow::{path::Path, run::State};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    command::Command, context::WorkflowContext, flight::Flight, held::Held, live::LiveRun,
-    start::Start,
+    blob_texts::BlobTexts, command::Command, context::WorkflowContext, endings::Awaited,
+    flight::Flight, held::Held, live::LiveRun, start::Start,
 };
 use crate::{
     actor::{Batches, Heartbeat, InFlight, store_returns},
@@ -58,6 +58,9 @@ struct Committed {
     results: Vec<Result<(), StoreError>>,
 }
 
+/// The large values in the result of an ended run.
+type ResultTexts = (InvocationId, Result<BlobTexts, PlatformError>);
+
 /// An input that is being put together for an execution.
 type Prepared = (InvocationId, Path, Result<Start, PlatformError>);
 
@@ -72,6 +75,7 @@ pub(super) struct Actor {
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
+    results: FuturesUnordered<BoxFuture<'static, ResultTexts>>,
     /// Those that wait until an answer has been committed with its run, by run. Dropping them tells them.
     applied: HashMap<InvocationId, Vec<oneshot::Sender<()>>>,
     flight: Flight,
@@ -101,6 +105,7 @@ impl Actor {
             loading: FuturesOrdered::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
+            results: FuturesUnordered::new(),
             applied: HashMap::new(),
             commits: Batches::default(),
             held: Held::default(),
@@ -136,6 +141,9 @@ impl Actor {
                 answers = self.answers.next(), if !self.answers.is_empty() => {
                     if let Some(answers) = answers { self.answered(answers); }
                 }
+                result = self.results.next(), if !self.results.is_empty() => {
+                    if let Some(result) = result { self.result_read(result); }
+                }
                 command = self.commands.recv() => match command {
                     Some(command) => self.on_command(command),
                     None => return,
@@ -153,7 +161,8 @@ impl Actor {
 
     /// Nothing runs and everything is committed.
     fn is_quiet(&self) -> bool {
-        let is_still = self.flight.is_empty() && self.preparing.is_empty();
+        let is_still =
+            self.flight.is_empty() && self.preparing.is_empty() && self.results.is_empty();
         is_still && self.commits.is_idle() && self.loading.is_empty() && self.claiming.is_idle()
     }
 
@@ -365,8 +374,8 @@ impl Actor {
                 }
                 State::Ended(_) => {
                     self.context.responders.settle(id, false);
-                    if self.context.endings.are_expected(id) {
-                        self.context.endings.tell(id, run.run_result());
+                    if let Awaited::Read(result) = mem::take(&mut run.awaited) {
+                        self.context.endings.tell(id, result);
                     }
                     if let Some(worker) = &run.worker {
                         self.context.core.engine.forget_tmp(worker, run.tmp()).await;

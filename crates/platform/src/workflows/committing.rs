@@ -10,7 +10,7 @@ use headwater_store::{
 use headwater_workflow::{
     definition::Stored,
     path::Path,
-    run::{Blob, Cause, Exported, Failure, Kept, Place, Resolution, RunEnd, State},
+    run::{Blob, Cause, Failure, Kept, Place, RunEnd, State},
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{
@@ -19,7 +19,7 @@ use serde_json::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{endings::RunResult, head::Head, input, live::LiveRun};
+use super::{head::Head, input, live::LiveRun};
 use crate::{
     log_line::LogLine,
     platform_event::{iso_8601, platform_event},
@@ -29,9 +29,6 @@ use crate::{
 const INLINE_MAX: u64 = 256 * 1024;
 /// The latest moment that a store keeps: of a run that waits for an answer alone.
 const NEVER: EpochMs = EpochMs(i64::MAX as u64);
-
-/// A name that no step has: everything that has ended is before it.
-const AFTER_ALL: &str = " ";
 
 /// A place with its log, as it is written.
 #[derive(Serialize)]
@@ -194,17 +191,10 @@ impl LiveRun {
             self.pending.events.push(error);
         }
         if let Some(called_by) = &self.head.called_by {
-            let resolution = match end {
-                RunEnd::Succeeded { .. } => Resolution::Returned(self.result()),
-                RunEnd::Failed { failure, .. } => Resolution::Failed(failure.error.titled()),
-                RunEnd::Cancelled { reason } => {
-                    Resolution::Failed(format!("the called run was cancelled: {reason}"))
-                }
-            };
             progress
                 .resolves
                 .extend(
-                    to_raw_value(&resolution)
+                    to_raw_value(&self.answer())
                         .ok()
                         .map(|resolution| WaitResolution {
                             wait: called_by.wait(),
@@ -258,38 +248,6 @@ impl LiveRun {
         platform_event(Channel::errors(), &event, &error.line(), self.claimed.hops)
     }
 
-    /// The exports of the last step, as the caller of a workflow gets them.
-    fn result(&self) -> Kept {
-        Kept::Here(std::sync::Arc::from(self.result_text()))
-    }
-
-    /// The result, for a step that waits for it.
-    pub(super) fn run_result(&self) -> RunResult {
-        let last = match &self.standing {
-            State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.titled()),
-            State::Ended(RunEnd::Cancelled { reason }) => {
-                Err(format!("the run was cancelled: {reason}"))
-            }
-            State::Ended(RunEnd::Succeeded { .. }) | State::Running | State::Waiting(_) => {
-                Ok(self.result_text())
-            }
-        };
-        let mut exports = self.tree.scope(&Path::root().join(AFTER_ALL));
-        exports.push((
-            "$context".to_owned(),
-            Exported::Json(serde_json::Value::Null),
-        ));
-        RunResult {
-            last,
-            all: written(&Exported::Object(exports)),
-        }
-    }
-
-    fn result_text(&self) -> Box<RawValue> {
-        let result = self.tree.result();
-        result.map_or_else(|| RawValue::NULL.to_owned(), |result| written(&result))
-    }
-
     fn record(&self, end: &RunEnd, now_ms: EpochMs) -> EndedRun {
         let (outcome, error) = match end {
             RunEnd::Succeeded { .. } => (RunOutcome::Returned, None),
@@ -321,15 +279,6 @@ impl LiveRun {
             origin: self.claimed.origin.clone(),
         }
     }
-}
-
-/// A result as JSON, with `null` for what is in blobs of the run, which another run cannot read.
-fn written(result: &Exported) -> Box<RawValue> {
-    let mut text = String::new();
-    let none =
-        |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
-    let Ok(()) = result.write(&mut text, &none);
-    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Moves a large value to a blob.

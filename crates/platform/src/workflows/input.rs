@@ -1,45 +1,51 @@
 //! The inputs of steps and expressions: `steps`, `$.context`, and what the worker needs besides.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use headwater_store::WaitId;
 use headwater_workflow::{
     path::Path,
-    run::{Blob, Exported, Place, Question},
+    run::{Blob, Kept, Place, Question},
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{live::LiveRun, tokens::WaitUrls};
-use crate::platform_event::iso_8601;
+use super::{blob_texts::BlobTexts, live::LiveRun, tokens::WaitUrls};
+use crate::{error::PlatformError, platform_event::iso_8601};
 use headwater_model::{id::InvocationId, time::EpochMs};
-
-/// The texts of the blobs that an input is put together from.
-pub(super) type BlobTexts = HashMap<String, Arc<str>>;
 
 /// The blobs that the input of a place needs.
 pub(super) fn blobs(run: &LiveRun, path: &Path) -> Vec<Blob> {
     let scope = run.tree.scope(path);
-    let blobs = scope.iter().flat_map(|(_, entry)| entry.blobs());
-    blobs.cloned().collect()
+    let in_scope = scope.iter().flat_map(|(_, entry)| entry.blobs());
+    let place = run.tree.places().get(path);
+    let rerun = place.and_then(|place| place.rerun.as_ref());
+    let of_rerun = rerun.into_iter().flat_map(|rerun| {
+        let kept = [&rerun.context, &rerun.callback_request];
+        kept.into_iter().flatten().filter_map(Kept::blob)
+    });
+    in_scope.chain(of_rerun).cloned().collect()
 }
 
 /// The input of a step, as JSON text.
+///
+/// # Errors
+/// The text of a blob is missing.
 pub(super) fn step(
     run: &LiveRun,
     path: &Path,
     urls: &WaitUrls,
     now_ms: EpochMs,
     texts: &BlobTexts,
-) -> String {
+) -> Result<String, PlatformError> {
     let Some(node) = run.tree.node(path) else {
-        return "{}".to_owned();
+        return Ok("{}".to_owned());
     };
     let compiled = run.deployed.step(node.namespace.as_str());
     let compiled = compiled.map(|step| &step.compiled);
     let mut text = String::from("{\"steps\":");
-    steps(run, path, texts, &mut text);
+    steps(run, path, texts, &mut text)?;
     let mut rest = json!({
-        "context": context(run, path, now_ms),
+        "context": context(run, path, now_ms, texts)?,
         "props": compiled,
         "urls": urls,
         "tmp": run.tmp(),
@@ -51,24 +57,28 @@ pub(super) fn step(
     text.push(',');
     // The rest without its opening brace.
     text.push_str(&rest.to_string()[1..]);
-    text
+    Ok(text)
 }
 
 /// The input of an evaluation, as JSON text.
+///
+/// # Errors
+/// The text of a blob is missing.
 pub(super) fn evaluation(
     run: &LiveRun,
     path: &Path,
     questions: &[Question],
     now_ms: EpochMs,
     texts: &BlobTexts,
-) -> String {
+) -> Result<String, PlatformError> {
     let mut text = String::from("{\"steps\":");
-    steps(run, path, texts, &mut text);
+    steps(run, path, texts, &mut text)?;
     let ask: Vec<Value> = questions.iter().map(question).collect();
-    let rest = json!({ "context": context(run, path, now_ms), "tmp": run.tmp(), "ask": ask });
+    let rest =
+        json!({ "context": context(run, path, now_ms, texts)?, "tmp": run.tmp(), "ask": ask });
     text.push(',');
     text.push_str(&rest.to_string()[1..]);
-    text
+    Ok(text)
 }
 
 fn question(question: &Question) -> Value {
@@ -80,7 +90,12 @@ fn question(question: &Question) -> Value {
 }
 
 /// `steps`: the trigger, and everything in the scope of the place.
-fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
+fn steps(
+    run: &LiveRun,
+    path: &Path,
+    texts: &BlobTexts,
+    to: &mut String,
+) -> Result<(), PlatformError> {
     to.push_str("{\"trigger\":{\"event\":");
     let (sequence, _) = run.deployed.definition.sequence_at_root(path);
     match run
@@ -112,27 +127,14 @@ fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
     to.push_str(",\"context\":");
     to.push_str(&Value::Object(trigger_context(run)).to_string());
     to.push('}');
-    let blob = |blob: &Blob| -> Result<Arc<str>, std::convert::Infallible> {
-        Ok(texts
-            .get(&blob.hash)
-            .cloned()
-            .unwrap_or_else(|| Arc::from("null")))
-    };
     for (name, entry) in run.tree.scope(path) {
         to.push(',');
         to.push_str(&Value::from(name).to_string());
         to.push(':');
-        let Ok(()) = write(&entry, to, &blob);
+        entry.write(to, &|blob| texts.get(blob))?;
     }
     to.push('}');
-}
-
-fn write(
-    entry: &Exported,
-    to: &mut String,
-    blob: &impl Fn(&Blob) -> Result<Arc<str>, std::convert::Infallible>,
-) -> Result<(), std::convert::Infallible> {
-    entry.write(to, blob)
+    Ok(())
 }
 
 /// `steps.trigger.context` (docs/guide/workflows.md, "The trigger").
@@ -164,18 +166,24 @@ pub(super) fn trigger_context(run: &LiveRun) -> Map<String, Value> {
 }
 
 /// `$.context`.
-fn context(run: &LiveRun, path: &Path, now_ms: EpochMs) -> Value {
+fn context(
+    run: &LiveRun,
+    path: &Path,
+    now_ms: EpochMs,
+    texts: &BlobTexts,
+) -> Result<Value, PlatformError> {
     let mut context = trigger_context(run);
     let place = run.tree.places().get(path);
     let rerun = place.and_then(|place| place.rerun.as_ref());
-    let kept = |kept: &headwater_workflow::run::Kept| -> Option<Value> {
-        serde_json::from_str(kept.text()?).ok()
+    let value = |kept: Option<&Kept>| -> Result<Option<Value>, PlatformError> {
+        let text = kept.map(|kept| texts.of(kept)).transpose()?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     };
+    let rerun_context = value(rerun.and_then(|rerun| rerun.context.as_ref()))?;
+    let callback = value(rerun.and_then(|rerun| rerun.callback_request.as_ref()))?;
     let mut runs = json!({ "runs": rerun.map_or(1, |rerun| rerun.runs) });
     if let Some(runs) = runs.as_object_mut() {
-        let given = rerun.and_then(|rerun| kept(rerun.context.as_ref()?));
-        runs.insert("context".to_owned(), given.unwrap_or_default());
-        let callback = rerun.and_then(|rerun| kept(rerun.callback_request.as_ref()?));
+        runs.insert("context".to_owned(), rerun_context.unwrap_or_default());
         runs.extend(callback.map(|callback| ("callback_request".to_owned(), callback)));
     }
     let limit = run.time_limit(path);
@@ -184,7 +192,7 @@ fn context(run: &LiveRun, path: &Path, now_ms: EpochMs) -> Value {
     context.insert("run".to_owned(), runs);
     let key = format!("{}/{path}", run.id());
     context.insert("idempotency_key".to_owned(), Value::from(key));
-    Value::Object(context)
+    Ok(Value::Object(context))
 }
 
 /// JSON text as the engine takes it.

@@ -18,6 +18,7 @@ use headwater_workflow::{
 use super::{
     deployed::Deployed,
     effects::{Emitted, Streamed},
+    endings::Awaited,
     head::Head,
 };
 use crate::log_line::LogLine;
@@ -63,6 +64,7 @@ pub(super) struct LiveRun {
     /// Orders that wait for the commit.
     pub(super) orders: Vec<Order>,
     pub(super) standing: State,
+    pub(super) awaited: Awaited,
     /// Log lines by place, as far as they are not written yet.
     pub(super) logs: BTreeMap<Path, Vec<LogLine>>,
 }

@@ -14,6 +14,7 @@ use super::{
     admission::is_limited,
     context::WorkflowContext,
     deployed::Deployed,
+    endings::Awaited,
     head::{Head, ReplayOf},
     live::{LiveRun, Pending},
 };
@@ -83,6 +84,7 @@ impl WorkflowContext {
             is_admitted,
             orders: Vec::new(),
             standing: State::Running,
+            awaited: Awaited::default(),
             logs: BTreeMap::new(),
         };
         let answers = self.core.store.resolutions(run.id()).await?;

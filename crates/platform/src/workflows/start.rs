@@ -11,10 +11,11 @@ use headwater_workflow::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
+    blob_texts::BlobTexts,
     calls::{HOPS_MAX, too_many_calls},
     context::WorkflowContext,
     deployed::Deployed,
-    input::{self, BlobTexts},
+    input,
     masking::Masks,
 };
 use crate::error::PlatformError;
@@ -56,12 +57,7 @@ pub(super) async fn prepared(
     work: Work,
     blobs: Vec<Blob>,
 ) -> Result<Start, PlatformError> {
-    let mut texts = BlobTexts::new();
-    for blob in blobs {
-        let bytes = context.core.store.run_blob(run_id, &blob.hash).await?;
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-        texts.extend(text.map(|text| (blob.hash, Arc::from(text))));
-    }
+    let texts = BlobTexts::read(&context.core, run_id, blobs).await?;
     let variables = context.variables.of(&deployed.workflow.owner).await?;
     let masks = Arc::clone(&variables.masks);
     match work {
@@ -75,10 +71,10 @@ pub(super) async fn prepared(
                 .find(&deployed.workflow.owner, &workflow)
                 .await?
                 .into();
-            let event = event.text().unwrap_or("null").to_owned();
+            let event = texts.of(&event)?;
             Ok(Start::Call(Call {
                 runnable,
-                event: input::raw(event),
+                event: input::raw(event.as_ref().to_owned()),
                 waits,
             }))
         }

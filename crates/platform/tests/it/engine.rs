@@ -15,8 +15,8 @@ use bytes::Bytes;
 use headwater_engine::{
     Artifact, Build, BuildRequest, BuildStage, ComponentCode, Engine, EngineError, EngineStatus,
     Entry, Export, Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Replier,
-    Response, RunId, RunMessage, RunSink, StepMessage, StoreOperation, StoreReply, StoreRequest,
-    WorkerOwner, WorkerSpec,
+    Response, RunId, RunMessage, RunSink, Service, ServiceRequest, StepMessage, StoreOperation,
+    StoreReply, StoreRequest, WorkerOwner, WorkerSpec,
 };
 use headwater_model::{
     component::Description,
@@ -429,6 +429,23 @@ impl Run {
         self.say(RunMessage::StoreAsked(StoreRequest {
             store: store.to_owned(),
             operation,
+            reply: Replier::new(move |reply| drop(sender.send(reply)), async {}),
+        }));
+        answer
+    }
+
+    /// A request to a service of the platform, not awaited yet.
+    pub(crate) fn serve(
+        &self,
+        service: Service,
+        operation: &str,
+        arguments: &Value,
+    ) -> oneshot::Receiver<StoreReply> {
+        let (sender, answer) = oneshot::channel();
+        self.step(StepMessage::Asked(ServiceRequest {
+            service,
+            operation: operation.to_owned(),
+            arguments: raw(arguments),
             reply: Replier::new(move |reply| drop(sender.send(reply)), async {}),
         }));
         answer

@@ -45,6 +45,14 @@ impl Kept {
             Self::Blob(_) => None,
         }
     }
+
+    /// The blob, if the text is not here.
+    pub fn blob(&self) -> Option<&Blob> {
+        match self {
+            Self::Here(_) => None,
+            Self::Blob(blob) => Some(blob),
+        }
+    }
 }
 
 /// Equal if their texts are, or their blobs.

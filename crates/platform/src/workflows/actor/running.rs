@@ -15,12 +15,14 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{Actor, Prepared};
+use super::{Actor, Prepared, ResultTexts};
 use crate::{
     error::PlatformError,
     workflows::{
+        blob_texts::BlobTexts,
         context::WorkflowContext,
         effects::Sends,
+        endings::Awaited,
         error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
@@ -40,7 +42,11 @@ impl Actor {
             return;
         };
         run.advance(now_ms);
-        if run.is_dirty && !run.is_committing {
+        if !run.is_committing && run.owes_result(&self.context.endings) {
+            return self.read_result(id);
+        }
+        let is_reading = matches!(run.awaited, Awaited::Reading);
+        if run.is_dirty && !run.is_committing && !is_reading {
             if let Some(lease) = &self.lease {
                 if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
                     let (at, failure) = (at.clone(), failure.clone());
@@ -58,6 +64,36 @@ impl Actor {
         for order in orders {
             self.prepare(id, order);
         }
+    }
+
+    /// Reads the large values of the result that a step of another run waits for. The end is committed after it.
+    fn read_result(&mut self, id: &InvocationId) {
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
+        run.awaited = Awaited::Reading;
+        let (context, id, blobs) = (Arc::clone(&self.context), id.clone(), run.result_blobs());
+        self.results.push(Box::pin(async move {
+            let texts = BlobTexts::read(&context.core, &id, blobs).await;
+            (id, texts)
+        }));
+    }
+
+    /// Goes on with the end of a run, whose result is known now.
+    pub(super) fn result_read(&mut self, (id, texts): ResultTexts) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        match texts {
+            Ok(texts) => run.read_result(&texts),
+            // The next start of the node reads it again.
+            Err(_) if self.stopping => return,
+            Err(error) => {
+                tracing::error!(run_id = %id, %error, "the result of a run cannot be read");
+                run.read_result(&BlobTexts::default());
+            }
+        }
+        self.advance(&id);
     }
 
     /// Reads what the order needs.
@@ -82,6 +118,8 @@ impl Actor {
         }
         let start = match start {
             Ok(start) => start,
+            // The next start of the node tries it again.
+            Err(_) if self.stopping => return,
             Err(error) => return self.not_prepared(&id, &path, &error),
         };
         match start {
@@ -142,6 +180,10 @@ impl Actor {
                 let urls = WaitUrls::of(&self.context.core.config.public_url, &token);
                 (true, input::step(run, &path, &urls, now_ms, texts))
             }
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return self.not_prepared(&id, &path, &error),
         };
         let of = For {
             run: id,

@@ -1,9 +1,10 @@
 //! Complaints 15 to 17: deployments that break runs in flight, large values that ruin them, loops whose results are out of
 //! order or come several times.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use headwater_engine::FlowOperation;
+use headwater_engine::{FlowOperation, Service};
+use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_platform::{RunReplay, UpdateWorkflow, WorkflowRunStatus};
 use serde_json::{Value, json};
 
@@ -122,6 +123,69 @@ async fn c16_a_large_value_is_whole_for_everybody_who_reads_it() {
     sees_all(&last);
     last.returns();
     world.succeeded(&again.unwrap().0).await;
+}
+
+/// Plays a run of two steps whose results are large; that of the first is out of memory when the run ends.
+async fn plays_large(world: &World, flow: &WorkflowId) -> [Value; 2] {
+    let results = ["a", "b"].map(|letter| json!(letter.repeat(LARGE)));
+    let first = world.step("first").await;
+    first.ends(returned_with(results[0].clone()));
+    let second = world.step("second").await;
+    second.export("named", results[0].clone());
+    let run = second.event["context"]["trace_id"].as_str().unwrap();
+    let run: InvocationId = run.parse().unwrap();
+    pauses(&second, FlowOperation::Delay, 1_000, None);
+    second.ends(returned_with(results[1].clone()));
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(flow, Duration::from_secs(1)).await;
+    results
+}
+
+#[tokio::test]
+async fn c16_a_large_result_reaches_the_run_that_called() {
+    let world = World::new().await;
+    let called = Flow::of(&[step("first", &[]), step("second", &[])]);
+    let called = called.id(&world).await;
+    let call = format!("- namespace: other\n  type: call\n  workflow: {called}\n");
+    let flow = Flow::of(&[call, step("after", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    let [a, b] = plays_large(&world, &called).await;
+    let after = world.step("after").await;
+    let last = json!({ "named": a, "$return_value": b });
+    assert_eq!(after.event["steps"]["other"]["$return_value"], last);
+    for result_type in ["last_exports", "all_exports"] {
+        let arguments = json!({ "workflow": called, "payload": {}, "result_type": result_type });
+        let answer = after.serve(Service::Workflows, "trigger", &arguments);
+        plays_large(&world, &called).await;
+        let answer = answer.await.unwrap().unwrap().unwrap();
+        let answer: Value = serde_json::from_str(answer.get()).unwrap();
+        match result_type {
+            "all_exports" => {
+                assert_eq!(answer["first"], json!({ "$return_value": a }));
+                assert_eq!(answer["second"], last);
+            }
+            _ => assert_eq!(answer, last),
+        }
+    }
+    after.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
+async fn c16_a_large_context_of_a_rerun_is_whole() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    let context = json!({ "seen": "x".repeat(LARGE) });
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Rerun, 1_000, Some(context.clone()));
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(&flow, Duration::from_secs(1)).await;
+    let again = world.step("one").await;
+    assert_eq!(again.event["context"]["run"]["context"], context);
+    again.returns();
+    world.succeeded(&run).await;
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ mod live;
 mod loading;
 mod masking;
 mod responders;
+mod results;
 mod services;
 mod start;
 mod step_state;

@@ -28,7 +28,7 @@ export function createInterface(
   };
   const resumed = resumeData(input.context);
   if (resumed !== undefined) $.$resume_data = resumed;
-  if (input.attempt !== undefined) $.$attempt = input.attempt;
+  if (input.attempt) $.$attempt = input.attempt;
   return $;
 }
 

@@ -48,7 +48,7 @@ export interface StepInput extends WorkflowInput {
   /** Whether pauses end the run instead, as in tests. */
   is_test?: boolean;
   /** About the former try of a step that failed. */
-  attempt?: Record<string, unknown>;
+  attempt?: Record<string, unknown> | null;
 }
 
 export interface Question {

@@ -1,8 +1,6 @@
 //! The commit of a run's progress: places, effects, and what becomes of its invocation.
 
-use headwater_model::{
-    channel::Channel, event::NewEvent, id::CellId, outcome::Limit, time::EpochMs,
-};
+use headwater_model::{channel::Channel, event::NewEvent, outcome::Limit, time::EpochMs};
 use headwater_store::{
     AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunOutcome,
     RunProgress, RunVersion, RunnableLease, WaitResolution,
@@ -20,10 +18,7 @@ use serde_json::{
 use sha2::{Digest, Sha256};
 
 use super::{head::Head, input, live::LiveRun};
-use crate::{
-    log_line::LogLine,
-    platform_event::{iso_8601, platform_event},
-};
+use crate::{log_line::LogLine, platform_event::platform_event};
 
 /// A value of more bytes is a blob beside its place.
 const INLINE_MAX: u64 = 256 * 1024;
@@ -225,27 +220,17 @@ impl LiveRun {
     /// The event on `$errors`, without the run's own event if that is forgotten.
     pub(super) fn error_event(&self, at: &Path, failure: &Failure, is_forgotten: bool) -> NewEvent {
         let original_event = Some(&self.claimed.event).filter(|_| !is_forgotten);
-        let step = self.failed_step(at, failure);
-        let cell = self
-            .tree
-            .node(&step)
-            .and_then(|node| self.deployed.step(node.namespace.as_str()));
-        let cell = cell.map(|step| CellId::of_component(&step.component.id));
-        let error = &failure.error;
         let event = json!({
             "original_event": original_event,
             "original_context": input::trigger_context(self),
-            "error": {
-                "code": error.code.clone().unwrap_or_else(|| error.name.clone().into()),
-                "name": error.name,
-                "message": error.message,
-                "stack": error.stack,
-                "cellId": cell,
-                "path": step.to_string(),
-                "ts": iso_8601(self.started_at_ms),
-            },
+            "error": input::error(self, at, failure),
         });
-        platform_event(Channel::errors(), &event, &error.line(), self.claimed.hops)
+        platform_event(
+            Channel::errors(),
+            &event,
+            &failure.error.line(),
+            self.claimed.hops,
+        )
     }
 
     fn record(&self, end: &RunEnd, now_ms: EpochMs) -> EndedRun {

@@ -5,8 +5,13 @@ use std::sync::Arc;
 use headwater_model::id::WorkflowId;
 
 use super::{
-    command::Handle, deployed::Deployments, endings::Endings, error_mail::ErrorMails,
-    responders::Responders, tokens::WaitKey, variables::OpenedVariables,
+    command::Handle,
+    deployed::Deployments,
+    endings::Endings,
+    error_mail::ErrorMails,
+    responders::Responders,
+    tokens::{Urls, WaitKey},
+    variables::OpenedVariables,
 };
 use crate::{
     actor::Residents, core::Core, data_stores::DataStores, files::Files, leases::Leases,
@@ -26,4 +31,14 @@ pub(crate) struct WorkflowContext {
     pub(crate) variables: Arc<OpenedVariables>,
     pub(crate) wait_key: Arc<WaitKey>,
     pub(crate) residents: Residents<WorkflowId, Handle>,
+}
+
+impl WorkflowContext {
+    /// The means to state the URLs of waits.
+    pub(super) fn urls(&self) -> Urls<'_> {
+        Urls {
+            key: &self.wait_key,
+            public_url: &self.core.config.public_url,
+        }
+    }
 }

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use headwater_store::WaitId;
 use headwater_workflow::{
     path::Path,
-    run::{Blob, Kept, Place, Question},
+    run::{Blob, Exported, Failure, Kept, Place, Question},
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{blob_texts::BlobTexts, live::LiveRun, tokens::WaitUrls};
+use super::{blob_texts::BlobTexts, live::LiveRun, tokens::Urls};
 use crate::{error::PlatformError, platform_event::iso_8601};
-use headwater_model::{id::InvocationId, time::EpochMs};
+use headwater_model::{
+    id::{CellId, InvocationId},
+    time::EpochMs,
+};
 
 /// The blobs that the input of a place needs.
 pub(super) fn blobs(run: &LiveRun, path: &Path) -> Vec<Blob> {
@@ -33,7 +36,7 @@ pub(super) fn blobs(run: &LiveRun, path: &Path) -> Vec<Blob> {
 pub(super) fn step(
     run: &LiveRun,
     path: &Path,
-    urls: &WaitUrls,
+    urls: &Urls<'_>,
     now_ms: EpochMs,
     texts: &BlobTexts,
 ) -> Result<String, PlatformError> {
@@ -43,11 +46,12 @@ pub(super) fn step(
     let compiled = run.deployed.step(node.namespace.as_str());
     let compiled = compiled.map(|step| &step.compiled);
     let mut text = String::from("{\"steps\":");
-    steps(run, path, texts, &mut text)?;
+    steps(run, path, urls, texts, &mut text)?;
     let mut rest = json!({
         "context": context(run, path, now_ms, texts)?,
         "props": compiled,
-        "urls": urls,
+        "urls": urls.of(&wait_of(run, path)),
+        "attempt": attempt(run, path, texts)?,
         "tmp": run.tmp(),
         "is_test": run.head.is_test,
     });
@@ -68,11 +72,12 @@ pub(super) fn evaluation(
     run: &LiveRun,
     path: &Path,
     questions: &[Question],
+    urls: &Urls<'_>,
     now_ms: EpochMs,
     texts: &BlobTexts,
 ) -> Result<String, PlatformError> {
     let mut text = String::from("{\"steps\":");
-    steps(run, path, texts, &mut text)?;
+    steps(run, path, urls, texts, &mut text)?;
     let ask: Vec<Value> = questions.iter().map(question).collect();
     let rest =
         json!({ "context": context(run, path, now_ms, texts)?, "tmp": run.tmp(), "ask": ask });
@@ -93,6 +98,7 @@ fn question(question: &Question) -> Value {
 fn steps(
     run: &LiveRun,
     path: &Path,
+    urls: &Urls<'_>,
     texts: &BlobTexts,
     to: &mut String,
 ) -> Result<(), PlatformError> {
@@ -106,14 +112,7 @@ fn steps(
         .filter(|_| sequence != Path::root())
     {
         Some((at, failure)) => {
-            let error = json!({
-                "code": failure.error.code.clone().unwrap_or_else(|| failure.error.name.clone().into()),
-                "name": failure.error.name,
-                "message": failure.error.message,
-                "stack": failure.error.stack,
-                "cellId": at.to_string(),
-                "ts": iso_8601(run.started_at_ms),
-            });
+            let error = error(run, at, failure);
             to.push_str("{\"original_event\":");
             to.push_str(run.claimed.event.get());
             to.push_str(",\"original_context\":");
@@ -127,7 +126,7 @@ fn steps(
     to.push_str(",\"context\":");
     to.push_str(&Value::Object(trigger_context(run)).to_string());
     to.push('}');
-    for (name, entry) in run.tree.scope(path) {
+    for (name, entry) in with_urls(run, path, urls) {
         to.push(',');
         to.push_str(&Value::from(name).to_string());
         to.push(':');
@@ -135,6 +134,59 @@ fn steps(
     }
     to.push('}');
     Ok(())
+}
+
+/// The scope of a place, and in it the URLs of `wait` blocks.
+fn with_urls(run: &LiveRun, path: &Path, urls: &Urls<'_>) -> Vec<(String, Exported)> {
+    let mut scope = run.tree.scope(path);
+    for (name, at) in run.tree.waits(path) {
+        let place = run.tree.places().get(&at);
+        let generation = place.filter(|place| !place.status.is_final());
+        let urls = urls.of(&WaitId {
+            run_id: run.id().clone(),
+            path: at.to_string(),
+            generation: generation.map_or(0, |place| place.generation),
+        });
+        let urls = [("resume_url", urls.resume), ("cancel_url", urls.cancel)];
+        let urls = urls.map(|(name, url)| (name.to_owned(), Exported::Json(Value::from(url))));
+        match scope.iter_mut().find(|(of, _)| of == name) {
+            Some((_, Exported::Object(fields))) => fields.extend(urls),
+            Some(_) => {}
+            None => scope.push((name.to_owned(), Exported::Object(urls.into()))),
+        }
+    }
+    scope
+}
+
+/// `$.$attempt` of a step that is tried again.
+fn attempt(
+    run: &LiveRun,
+    path: &Path,
+    texts: &BlobTexts,
+) -> Result<Option<Box<RawValue>>, PlatformError> {
+    let place = run.tree.places().get(path);
+    let Some(kept) = place.and_then(|place| place.attempt()) else {
+        return Ok(None);
+    };
+    let text = texts.of(kept)?;
+    Ok(RawValue::from_string(text.as_ref().to_owned()).ok())
+}
+
+/// The error of a run, for those who are told of it (docs/guide/workflow-errors.md, "`$errors`").
+pub(super) fn error(run: &LiveRun, at: &Path, failure: &Failure) -> Value {
+    let step = run.failed_step(at, failure);
+    let node = run.tree.node(&step);
+    let step_of = node.and_then(|node| run.deployed.step(node.namespace.as_str()));
+    let error = &failure.error;
+    json!({
+        "code": error.code.clone().unwrap_or_else(|| error.name.clone().into()),
+        "name": error.name,
+        "message": error.message,
+        "stack": error.stack,
+        "cellId": step_of.map(|step| CellId::of_component(&step.component.id)),
+        "path": step.to_string(),
+        "ts": iso_8601(run.started_at_ms),
+    })
 }
 
 /// `steps.trigger.context` (docs/guide/workflows.md, "The trigger").

@@ -34,6 +34,19 @@ impl WaitUrls {
     }
 }
 
+/// The means to state the URLs of a run's waits.
+pub(super) struct Urls<'a> {
+    pub(super) key: &'a WaitKey,
+    pub(super) public_url: &'a str,
+}
+
+impl Urls<'_> {
+    /// The URLs of a wait.
+    pub(super) fn of(&self, wait: &WaitId) -> WaitUrls {
+        WaitUrls::of(self.public_url, &self.key.token(wait))
+    }
+}
+
 /// The key that signs them.
 pub(crate) struct WaitKey(pub(crate) SigningKey);
 

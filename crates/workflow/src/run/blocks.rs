@@ -78,7 +78,15 @@ impl Walk<'_> {
             return self.held(path);
         }
         self.tree.set_wait(path, kind, until_ms);
-        Reach::Open
+        self.tree.apply_early(path, self.now_ms);
+        match self.tree.places[path].status {
+            PlaceStatus::Succeeded => Reach::Done,
+            PlaceStatus::Cancelled => Reach::Held,
+            PlaceStatus::Waiting
+            | PlaceStatus::Running
+            | PlaceStatus::Failed
+            | PlaceStatus::Skipped => Reach::Open,
+        }
     }
 
     fn exit(&mut self, path: &Path, end: &End, may_start: bool) -> Reach {

@@ -66,6 +66,8 @@ impl PartialEq for Kept {
     }
 }
 
+impl Eq for Kept {}
+
 /// `{"here": value}` or `{"blob": {"hash", "bytes"}}`: raw JSON survives an external tag only.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,6 +9,11 @@ use super::{
     resolution::Resolution,
 };
 
+/// The export with a line about what the step did.
+pub(super) const SUMMARY: &str = "$summary";
+/// The export about a try that failed.
+const ATTEMPT: &str = "$attempt";
+
 /// The state of a place. The last four are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -166,6 +171,17 @@ impl Place {
     /// When its wait ends by itself.
     pub(super) fn due(&self) -> Option<EpochMs> {
         self.wait.as_ref()?.until_ms
+    }
+
+    /// Exports what is known of the try that failed: `$summary` and `$attempt`. The next try and later steps see them.
+    pub fn export_attempt(&mut self, summary: &str, attempt: &serde_json::Value) {
+        self.set_export(SUMMARY, Kept::of(&serde_json::Value::from(summary)));
+        self.set_export(ATTEMPT, Kept::of(attempt));
+    }
+
+    /// The `$attempt` of the try before, if one failed.
+    pub fn attempt(&self) -> Option<&Kept> {
+        self.export(ATTEMPT).filter(|_| self.failed_tries > 0)
     }
 
     /// Sets a value; the last of a name counts.

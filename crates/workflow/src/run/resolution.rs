@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::kept::Kept;
 
 /// The answer that ends a wait.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
     /// `resume_url` was called, with this request.
@@ -25,7 +25,7 @@ pub enum Resolution {
 pub enum Resolved {
     /// The wait has ended.
     Now,
-    /// The step still runs; the resolution is kept until it ends.
+    /// The step still runs, or the block has not begun; the resolution is kept until it waits.
     AtItsEnd,
     /// The wait had ended before.
     Before,

@@ -31,6 +31,14 @@ impl RunTree {
         scope
     }
 
+    /// The `wait` blocks of the sequence of a place and of those around it, begun or not: code there knows their URLs.
+    pub fn waits(&self, path: &Path) -> Vec<(&str, Path)> {
+        let mut waits = Vec::new();
+        let (base, nodes) = self.definition.sequence_at_root(path);
+        waits_around(&base, nodes, path, &mut waits);
+        waits
+    }
+
     /// The result of the workflow: the exports of the last step that ran.
     pub fn result(&self) -> Option<Exported> {
         self.last_of(&Path::root(), &self.definition.steps)
@@ -208,6 +216,38 @@ impl RunTree {
     fn last_of(&self, base: &Path, nodes: &[Node]) -> Option<Exported> {
         let mut entries = nodes.iter().rev();
         entries.find_map(|node| self.entry(&base.join(node.namespace.as_str()), node))
+    }
+}
+
+fn waits_around<'a>(
+    base: &Path,
+    nodes: &'a [Node],
+    target: &Path,
+    waits: &mut Vec<(&'a str, Path)>,
+) {
+    for node in nodes {
+        let path = base.join(node.namespace.as_str());
+        if target.is_within(&path) {
+            let handler = match &node.on_error {
+                OnError::Steps(steps) => Some((path.join(ON_ERROR), steps.as_slice())),
+                OnError::Fail | OnError::Continue => None,
+            };
+            let item = target.index_in(&path).and_then(|index| {
+                let NodeKind::Loop(each) = &node.kind else {
+                    return None;
+                };
+                Some((path.at(index), each.steps.as_slice()))
+            });
+            let branches = node.kind.branches().into_iter();
+            let branches = branches.map(|(name, steps)| (path.join(name), steps));
+            let around = branches.chain(handler).chain(item);
+            for (base, steps) in around.filter(|(base, _)| target.is_within(base)) {
+                waits_around(&base, steps, target, waits);
+            }
+        }
+        if matches!(node.kind, NodeKind::Wait(_)) {
+            waits.push((node.namespace.as_str(), path));
+        }
     }
 }
 

@@ -18,7 +18,8 @@ use super::{
     items::Items,
     kept::Kept,
     order::{Order, Work},
-    place::{Place, PlaceStatus, WaitKind},
+    place::{Place, PlaceStatus, SUMMARY, WaitKind},
+    resolution::Resolution,
     tries::{failed_try, pause},
 };
 use crate::{
@@ -78,6 +79,9 @@ pub struct Root {
     /// The failure that nobody handled; the workflow's `on_error` runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<(Path, Failure)>,
+    /// Answers to `wait` blocks that have not begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early: Vec<(Path, Resolution)>,
     /// The end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<RunEnd>,
@@ -173,6 +177,10 @@ impl RunTree {
         let Some(place) = self.running(path) else {
             return;
         };
+        if place.failed_tries > 0 {
+            // It spoke of the try before.
+            place.exports.retain(|(name, _)| name != SUMMARY);
+        }
         for (name, value) in end.exports {
             place.set_export(&name, value);
         }
@@ -247,7 +255,10 @@ impl RunTree {
     /// Begins a place.
     pub(super) fn begin(&mut self, path: &Path, now_ms: EpochMs) {
         self.root.begun += 1;
-        let place = Place::begun(self.root.begun, now_ms);
+        let mut place = Place::begun(self.root.begun, now_ms);
+        let mut early = self.root.early.extract_if(.., |(of, _)| of == path);
+        place.early = early.next().map(|(_, resolution)| resolution);
+        drop(early);
         self.places.insert(path.clone(), place);
         self.touched(path);
     }

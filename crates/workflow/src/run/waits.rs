@@ -24,7 +24,7 @@ impl RunTree {
         now_ms: EpochMs,
     ) -> Resolved {
         let Some(place) = self.places.get_mut(path) else {
-            return Resolved::Before;
+            return self.resolve_ahead(path, resolution);
         };
         if place.generation != generation || place.status.is_final() || place.early.is_some() {
             return Resolved::Before;
@@ -36,6 +36,21 @@ impl RunTree {
         }
         self.apply(path, resolution, now_ms);
         Resolved::Now
+    }
+
+    /// The wait of a block that has not begun is answered: steps before it know its URLs.
+    fn resolve_ahead(&mut self, path: &Path, resolution: Resolution) -> Resolved {
+        let node = self.definition.node(path);
+        let is_wait = node.is_some_and(|node| matches!(node.kind, NodeKind::Wait(_)));
+        if !is_wait || self.root.early.iter().any(|(of, _)| of == path) {
+            return Resolved::Before;
+        }
+        if matches!(resolution, Resolution::Cancel) {
+            self.close(cancelled_at(path));
+            return Resolved::Now;
+        }
+        self.root.early.push((path.clone(), resolution));
+        Resolved::AtItsEnd
     }
 
     /// Ends the waits that are over by then.
@@ -71,8 +86,7 @@ impl RunTree {
         match resolution {
             Resolution::Cancel => {
                 place.end(PlaceStatus::Cancelled, now_ms);
-                let reason = format!("{path}: cancelled through its URL");
-                self.close(Closing::Cancel { reason });
+                self.close(cancelled_at(path));
             }
             Resolution::Resume(request) => match kind {
                 Some(WaitKind::Rerun) => run_again(place, request),
@@ -145,4 +159,10 @@ fn run_again(place: &mut Place, request: Option<Kept>) {
     rerun.runs += 1;
     rerun.callback_request = request;
     place.resume();
+}
+
+fn cancelled_at(path: &Path) -> Closing {
+    Closing::Cancel {
+        reason: format!("{path}: cancelled through its URL"),
+    }
 }

@@ -11,13 +11,14 @@ use headwater_workflow::{
     run::{Cause, Failure, Order, RunEnd, State, Work},
 };
 use serde_json::{
-    Value,
+    Value, json,
     value::{RawValue, to_raw_value},
 };
 
 use super::{Actor, Prepared, ResultTexts};
 use crate::{
     error::PlatformError,
+    platform_event::iso_8601,
     workflows::{
         blob_texts::BlobTexts,
         context::WorkflowContext,
@@ -30,7 +31,6 @@ use crate::{
         live::LiveRun,
         masking::Masks,
         start::{Call, Execution, Start, prepared},
-        tokens::WaitUrls,
     },
 };
 
@@ -169,17 +169,13 @@ impl Actor {
         let Some(run) = self.runs.get_mut(&id) else {
             return;
         };
-        let texts = &execution.texts;
+        let (texts, urls) = (&execution.texts, self.context.urls());
         let (is_step, text) = match &execution.work {
             Work::Evaluate(questions) => {
-                let text = input::evaluation(run, &path, questions, now_ms, texts);
+                let text = input::evaluation(run, &path, questions, &urls, now_ms, texts);
                 (false, text)
             }
-            Work::Step | Work::Call { .. } => {
-                let token = self.context.wait_key.token(&input::wait_of(run, &path));
-                let urls = WaitUrls::of(&self.context.core.config.public_url, &token);
-                (true, input::step(run, &path, &urls, now_ms, texts))
-            }
+            Work::Step | Work::Call { .. } => (true, input::step(run, &path, &urls, now_ms, texts)),
         };
         let text = match text {
             Ok(text) => text,
@@ -272,6 +268,7 @@ impl Actor {
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);
+                export_attempt(&self.context, run, &executed.path);
                 tell_of_first_try(&self.context, run, &executed.path);
             }
         }
@@ -279,6 +276,31 @@ impl Actor {
         let id = executed.run;
         self.advance(&id);
     }
+}
+
+/// Exports what is known of a try that failed, if another one follows.
+fn export_attempt(context: &WorkflowContext, run: &mut LiveRun, path: &Path) {
+    let urls = context.urls().of(&input::wait_of(run, path));
+    let Some(place) = run
+        .tree
+        .place_mut(path)
+        .filter(|place| place.awaits_retry())
+    else {
+        return;
+    };
+    let until_ms = place.wait.as_ref().and_then(|wait| wait.until_ms);
+    let (Some(failure), Some(until_ms)) = (&place.failure, until_ms) else {
+        return;
+    };
+    let resume_ts = iso_8601(until_ms);
+    let summary = format!("{}; tried again at {resume_ts}", failure.error.titled());
+    let attempt = json!({
+        "error": failure.shown(),
+        "cancel_url": urls.cancel,
+        "rerun_url": urls.rerun,
+        "resume_ts": resume_ts,
+    });
+    place.export_attempt(&summary, &attempt);
 }
 
 /// Tells of the first failure of a step that is tried again, if its workflow wants that.

@@ -6,7 +6,7 @@ use headwater_engine::{Flow as Pause, FlowOperation, StepMessage};
 use headwater_platform::{PlatformError, WaitAction, WaitAnswer, WorkflowRunStatus};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Flow, paths, returned, step};
+use super::{Flow, indented, paths, returned, step};
 use crate::{
     engine::{Run, returned_with},
     world::World,
@@ -206,11 +206,75 @@ async fn a_failed_step_is_tried_again_and_says_so() {
     world.step("one").await.throws("not yet");
     let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
     assert_eq!(waiting.steps[0].error.as_ref().unwrap().message, "not yet");
+    let mut exports = waiting.steps[0].exports.iter();
+    let summary = exports.find(|(name, _)| name == "$summary");
+    let summary = summary.unwrap().1.get().to_owned();
+    assert!(summary.contains("not yet; tried again at"), "{summary}");
     world.later(&flow, Duration::from_secs(10)).await;
-    world.step("one").await.ends(returned_with(json!(1)));
-    world.step("two").await.returns();
+    let one = world.step("one").await;
+    let attempt = one.event["attempt"].clone();
+    assert_eq!(attempt["error"]["message"], "not yet");
+    let urls = &waiting.waits[0].urls;
+    assert_eq!(attempt["rerun_url"], urls.rerun);
+    assert_eq!(attempt["cancel_url"], urls.cancel);
+    let due = attempt["resume_ts"].as_str().unwrap();
+    assert!(summary.contains(due), "{summary}");
+    one.ends(returned_with(json!(1)));
+    let two = world.step("two").await;
+    assert_eq!(
+        two.event["steps"]["one"],
+        json!({ "$attempt": attempt, "$return_value": 1 })
+    );
+    assert_eq!(two.event["attempt"], Value::Null);
+    two.returns();
     let run = world.succeeded(&run).await;
     assert_eq!(run.steps[0].attempts, 2);
+}
+
+fn wait(name: &str) -> String {
+    format!("- namespace: {name}\n  type: wait\n")
+}
+
+#[tokio::test]
+async fn steps_before_a_wait_know_its_urls_and_an_answer_counts_before_it_begins() {
+    let world = World::new().await;
+    let within = indented(&[step("inner", &[]), wait("again")].concat(), 2);
+    let each = format!("- namespace: each\n  type: loop\n  over: [1]\n  steps:\n{within}");
+    let flow = Flow::of(&[step("one", &[]), wait("ask"), each, step("last", &[])]);
+    let flow = flow.id(&world).await;
+    let resume = async |run: &Run, name: &str| {
+        let url = run.event["steps"][name]["resume_url"].as_str().unwrap();
+        let token = url.split('/').nth_back(1).unwrap();
+        answer(&world, token, WaitAction::Resume, json!({ "of": name })).await
+    };
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    assert_eq!(one.event["steps"]["again"], Value::Null, "not around it");
+    assert_eq!(resume(&one, "ask").await, WaitAnswer::Taken);
+    assert_eq!(resume(&one, "ask").await, WaitAnswer::Before);
+    let urls = one.event["steps"]["ask"].clone();
+    one.returns();
+    let inner = world.step("inner").await;
+    let ask = &inner.event["steps"]["ask"];
+    assert_eq!(ask["$resume_data"], json!({ "of": "ask" }));
+    assert_eq!(ask["resume_url"], urls["resume_url"]);
+    let inner_urls = inner.event["steps"]["again"].clone();
+    inner.returns();
+    let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    assert_eq!(waiting.waits[0].urls.resume, inner_urls["resume_url"]);
+    let token = waiting.waits[0].urls.resume.split('/').nth_back(1).unwrap();
+    answer(&world, token, WaitAction::Resume, json!(null)).await;
+    world.step("last").await.returns();
+    world.succeeded(&run).await;
+    // Cancelled ahead, it does not come past the wait.
+    let run = world.start_run(&flow, json!(2)).await;
+    let one = world.step("one").await;
+    let url = one.event["steps"]["ask"]["cancel_url"].as_str().unwrap();
+    let token = url.split('/').nth_back(1).unwrap();
+    answer(&world, token, WaitAction::Cancel, json!(null)).await;
+    one.returns();
+    let run = world.run_that(&run, WorkflowRunStatus::Cancelled).await;
+    assert!(paths(&run).iter().all(|path| !path.starts_with("each")));
 }
 
 #[tokio::test]

@@ -144,3 +144,13 @@ fn a_resolution_that_came_early_survives_a_crash() {
     story.end("a");
     assert_eq!(story.pending(), ["b"]);
 }
+
+#[test]
+fn an_answer_to_a_wait_ahead_survives_a_crash() {
+    let text = "steps: [{ namespace: a }, { namespace: w, type: wait }, { namespace: b }]\n";
+    let mut story = Story::of(text, Script::new());
+    story.resolve("w", 0, crate::run::Resolution::Resume(None));
+    story.crash();
+    story.end("a");
+    assert_eq!(story.pending(), ["b"]);
+}

@@ -27,6 +27,15 @@ impl Catalog for SqliteStore {
             .await
     }
 
+    async fn save_step_component(
+        &self,
+        component: SavedComponent,
+        artifact: ArtifactBytes,
+    ) -> Result<(), StoreError> {
+        self.write(move |connection| components::insert(connection, &component, &artifact))
+            .await
+    }
+
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError> {
         let id = id.clone();
         self.read(move |connection| components::by_id(connection, id.as_str()))

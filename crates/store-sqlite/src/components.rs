@@ -20,32 +20,41 @@ pub(crate) fn save(
     component: &SavedComponent,
     artifact: &ArtifactBytes,
 ) -> Result<(), StoreError> {
-    let description = to_json(&component.description)?;
-    let insert = || -> rusqlite::Result<()> {
-        write_artifact(connection, artifact)?;
-        connection.execute_prepared(
-            "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
-                                     description, created_at, updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                component.id.as_str(),
-                component.owner.user_id.as_str(),
-                component.owner.workspace_id.as_ref().map(|id| id.as_str()),
-                component.description.key,
-                component.code,
-                component.code_url,
-                component.code_hash.as_str(),
-                component.artifact_hash.as_str(),
-                component.lock,
-                description,
-                signed(component.created_at),
-                signed(component.updated_at),
-            ],
-        )?;
-        Ok(())
-    };
-    insert().map_err(failed("saving a component"))?;
+    insert(connection, component, artifact)?;
     search::index(connection, component)
+}
+
+/// Writes a component that nobody lists or searches.
+pub(crate) fn insert(
+    connection: &Connection,
+    component: &SavedComponent,
+    artifact: &ArtifactBytes,
+) -> Result<(), StoreError> {
+    let description = to_json(&component.description)?;
+    let failed = failed("saving a component");
+    write_artifact(connection, artifact).map_err(&failed)?;
+    connection
+        .execute_prepared(
+        "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
+                                 description, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            component.id.as_str(),
+            component.owner.user_id.as_str(),
+            component.owner.workspace_id.as_ref().map(|id| id.as_str()),
+            component.description.key,
+            component.code,
+            component.code_url,
+            component.code_hash.as_str(),
+            component.artifact_hash.as_str(),
+            component.lock,
+            description,
+            signed(component.created_at),
+            signed(component.updated_at),
+        ],
+    )
+        .map_err(&failed)?;
+    Ok(())
 }
 
 /// Writes an artifact, unless it is there.

@@ -80,6 +80,15 @@ pub trait Catalog {
         artifact: ArtifactBytes,
     ) -> Result<(), StoreError>;
 
+    /// Writes the component of a workflow's step, which is the workflow's alone, with its artifact.
+    /// MUST be found by its id and listed nowhere
+    /// (`conformance::registry::components_of_steps_are_not_listed`).
+    async fn save_step_component(
+        &self,
+        component: SavedComponent,
+        artifact: ArtifactBytes,
+    ) -> Result<(), StoreError>;
+
     /// A saved component.
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
 

@@ -93,6 +93,7 @@ macro_rules! conformance_tests {
                 a_key_belongs_to_who_published_it_first,
                 published_components_are_told_apart,
                 one_component_per_key_is_listed,
+                components_of_steps_are_not_listed,
                 components_are_searched,
                 components_are_paged_both_ways,
             }

@@ -100,6 +100,7 @@ pub trait Registry {
 
     /// A page of the components that the owner may use: in the order of keys, then those without a key in creation
     /// order.
+    /// MUST leave out those of steps (`conformance::registry::components_of_steps_are_not_listed`).
     /// MUST list one component per key: the owner's unpublished one that the key refers to if there is one, else the
     /// published one that wins (`conformance::registry::one_component_per_key_is_listed`).
     /// MUST count and page the components that match the filter

@@ -59,6 +59,12 @@ async fn save(store: &dyn Store, component: SavedComponent) -> SavedComponent {
     component
 }
 
+fn draft(owner: &Owner, key: Option<&str>, version: &str) -> SavedComponent {
+    let mut component = saved_component(owner, key);
+    component.description.version = Some(version.to_owned());
+    component
+}
+
 /// Each as `key version`, in listed order, with a star when it is published.
 async fn listed(store: &dyn Store, owner: &Owner, filter: &ComponentFilter) -> Vec<String> {
     let page: Page<ListedComponent> = store
@@ -190,11 +196,6 @@ pub async fn one_component_per_key_is_listed(factory: &dyn Factory) {
     let (mine, other) = (owner(), owner());
     let shared = workspace_owner();
     let all = ComponentFilter::default();
-    let draft = |owner: &Owner, key: Option<&str>, version: &str| {
-        let mut component = saved_component(owner, key);
-        component.description.version = Some(version.to_owned());
-        component
-    };
     save(&*store, draft(&mine, Some("b"), "0.1.0")).await;
     publish(&*store, &mine.user_id, "b", "2.0.0").await;
     publish(&*store, &mine.user_id, "b", "1.0.0").await;
@@ -214,6 +215,42 @@ pub async fn one_component_per_key_is_listed(factory: &dyn Factory) {
     assert_eq!(listed(&*store, &other, &all).await, published);
     let in_workspace = listed(&*store, &shared, &all).await;
     assert_eq!(in_workspace, [&published[..], &["c 7"]].concat());
+}
+
+/// They are there for those who know their id.
+pub async fn components_of_steps_are_not_listed(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let mine = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let mut steps = Vec::new();
+    for owner in [&mine, &shared] {
+        save(&*store, draft(owner, None, "0.0.1")).await;
+        let of_step = draft(owner, None, "0.0.2");
+        store
+            .save_step_component(of_step.clone(), artifact(b"of a step"))
+            .await
+            .unwrap();
+        steps.push(of_step);
+    }
+    let store = factory.reopen(store).await;
+    let named = ComponentFilter {
+        words: vec!["row".to_owned()],
+        ..ComponentFilter::default()
+    };
+    for filter in [&ComponentFilter::default(), &named] {
+        let of_user = ["New Row 0.0.1", "New Row 0.0.1"];
+        assert_eq!(listed(&*store, &mine, filter).await, of_user);
+        assert_eq!(listed(&*store, &shared, filter).await, of_user[..1]);
+    }
+    for of_step in steps {
+        let found = store.component(&of_step.id).await.unwrap();
+        assert_eq!(format!("{found:?}"), format!("{:?}", Some(&of_step)));
+        let archive = store.artifact(&of_step.artifact_hash).await.unwrap();
+        assert!(archive.is_some());
+    }
 }
 
 /// Every word has to occur, in whatever case; app and type narrow further.

@@ -130,3 +130,39 @@ async fn an_archive_may_not_unpack_to_more_than_a_request_may_have() {
     let answer = raw.answer().await;
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
 }
+
+#[tokio::test]
+async fn the_code_of_steps_is_not_among_the_components_to_choose_from() {
+    let node = Node::start().await;
+    let code = "export default {
+        key: 'greet', name: 'Greet', version: '0.0.1', type: 'action', run: () => 'hello',
+    };";
+    let saved = node.post("/components", json!({ "component_code": code }));
+    let saved = saved.await.is(200).data();
+    let definition = "schema: workflow/2022.04\nname: Orders\ntriggers: []\nsteps:
+- namespace: own
+- namespace: greeting
+  uses: greet
+- namespace: item
+  uses: helper_functions-random-item-from-list@0.0.3
+  props: { list: [7], quantity: 1 }\n";
+    let folder = Folder::new("", &[("own", "return 'own';")]).with("workflow.yaml", definition);
+    let workflow = folder.deployed(&node).await;
+    for (query, found) in [("", 1), ("?type=action", 1), ("?q=step", 0)] {
+        let listed = node.get(&format!("/components{query}")).await.is(200);
+        let ids: Vec<_> = listed
+            .items()
+            .into_iter()
+            .map(|component| component["id"].clone())
+            .collect();
+        assert_eq!(ids, vec![saved["id"].clone(); found], "{query}");
+    }
+    let run = workflow.run(&node, json!({}), "succeeded").await;
+    for (namespace, returned) in [
+        ("own", json!("own")),
+        ("greeting", json!("hello")),
+        ("item", json!([7])),
+    ] {
+        assert_eq!(step(&run, namespace)["return_value"], returned);
+    }
+}

@@ -127,7 +127,8 @@ impl Platform {
             return Ok((same, remark));
         }
         let id = component.id.clone();
-        self.core.store.save_component(component, artifact).await?;
+        let store = &self.core.store;
+        store.save_step_component(component, artifact).await?;
         Ok((id, remark))
     }
 

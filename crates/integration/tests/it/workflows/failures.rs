@@ -64,3 +64,78 @@ async fn emitted_events_are_listed() {
     let news = node.get(&format!("{path}?event_name=news")).await.is(200);
     assert_eq!(news.items().len(), 1);
 }
+
+/// Ways to fail, each with the lines of its step, its code, the name of the error, and whether `on: [<kind>]` of it is
+/// tried again.
+const WAYS: [(&str, &str, &str, &str); 5] = [
+    ("thrown", "", "throw new RangeError('no');", "RangeError"),
+    (
+        "configuration",
+        "",
+        "throw Object.assign(new Error('no account'), { name: 'ConfigurationError' });",
+        "ConfigurationError",
+    ),
+    (
+        "timeout",
+        "  timeout: 1s\n",
+        "await new Promise(() => setInterval(() => {}, 1000));",
+        "TimeoutError",
+    ),
+    (
+        "out_of_memory",
+        "",
+        "const kept = []; for (;;) kept.push(new Array(1_000_000).fill(Math.random()));",
+        "MemoryError",
+    ),
+    (
+        "too_much",
+        "",
+        "return 'x'.repeat(17 << 20);",
+        "OutputError",
+    ),
+];
+
+#[tokio::test]
+async fn each_way_to_fail_has_its_name_and_others_are_not_tried_again() {
+    let node = Node::start().await;
+    for (kind, lines, code, name) in WAYS {
+        let others = match kind {
+            "thrown" => "timeout, out_of_memory, worker_lost",
+            _ => "thrown",
+        };
+        for (on, attempts) in [(kind, 2), (others, 1)] {
+            let is_kind = ["thrown", "timeout", "out_of_memory"].contains(&kind);
+            if on == kind && !is_kind {
+                continue;
+            }
+            let retry = format!("  retry: {{ attempts: 2, initial: 1ms, on: [{on}] }}\n");
+            let definition = format!(
+                "schema: workflow/2022.04\nname: Fails\ntriggers:\n{HTTP}steps:\n- namespace: bad\n{lines}{retry}- namespace: never\n"
+            );
+            let steps = [("bad", code), ("never", "return 1;")];
+            let folder = Folder::new(HTTP, &steps).with("workflow.yaml", &definition);
+            let workflow = folder.deployed(&node).await;
+            let run = workflow.run(&node, json!({}), "failed").await;
+            assert_eq!(paths(&run), ["bad"], "{kind}");
+            let bad = step(&run, "bad");
+            assert_eq!(bad["error"]["name"], name, "{kind}: {bad:#}");
+            assert_eq!(bad["attempts"], attempts, "{kind} on {on}: {bad:#}");
+            let message = bad["error"]["message"].as_str().unwrap();
+            assert!(!message.is_empty(), "{kind}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_ends_its_worker_fails_and_others_go_on() {
+    let node = Node::start().await;
+    let kills = "process.kill(process.pid, 'SIGKILL');";
+    let workflow = Folder::new(HTTP, &[("bad", kills)]).deployed(&node).await;
+    let fine = Folder::new(HTTP, &[("fine", "return 1;")])
+        .deployed(&node)
+        .await;
+    let run = workflow.run(&node, json!({}), "failed").await;
+    let error = &step(&run, "bad")["error"];
+    assert!(error["message"].is_string(), "{error}");
+    fine.run(&node, json!({}), "succeeded").await;
+}

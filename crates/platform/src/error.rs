@@ -28,7 +28,8 @@ pub enum PlatformError {
     /// Configured props do not fit the component.
     #[error("{0}")]
     InvalidProps(Invalid),
-    /// The component builds, and something that publishing it requires is missing or malformed.
+    /// The component builds, and something that publishing it requires is missing or malformed, or is not as it was
+    /// published.
     #[error("{0}")]
     Unpublishable(Invalid),
     /// The component's own code failed while being built or in a hook.

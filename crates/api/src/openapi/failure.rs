@@ -40,7 +40,7 @@ failures! {
         "`component_failed`: the component does not resolve or evaluate, or a hook threw; `message` \
          and `stack` are those of the error. `invalid_props`: configured values do not fit the \
          component's props; `param` names the first. `invalid_component`: it cannot be published as it \
-         is; `param` names the property.";
+         is, or runs under another key or version than it was published; `param` names the property.";
 }
 
 /// Status, name and description of failures that belong to no operation in particular.

@@ -54,7 +54,7 @@ pub(crate) async fn save(
     operation_id = "show_component",
     tag = "Components",
     params(("reference" = String, Path, description = "The component's `key` or id.", example = "sc_0DkqLtSyJ4yOMpWg5tVxNq"), WorkspaceScope),
-    responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound),
+    responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,

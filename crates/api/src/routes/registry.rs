@@ -41,14 +41,15 @@ pub(crate) async fn publish(
 
 /// Shows a component of the registry
 ///
-/// That of the highest version, releases before pre-releases; `key@version` is a certain one.
+/// That of the highest version, releases before pre-releases; `key@version` is a certain one. One that was
+/// published with a folder is built when it is asked for first.
 #[utoipa::path(
     get,
     path = "/components/registry/{key}",
     operation_id = "show_registry_component",
     tag = "Components",
     params(("key" = String, Path, description = "The component's globally unique key.")),
-    responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound),
+    responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,

@@ -158,7 +158,8 @@ impl Platform {
     /// A component that workers can run: itself, or built now if nobody has used it before.
     ///
     /// # Errors
-    /// `Component` when its code cannot be resolved or evaluated.
+    /// `Component` when its code cannot be resolved or evaluated, `Unpublishable` when it calls itself otherwise than it
+    /// was published.
     pub(crate) async fn first_built(
         &self,
         component: SavedComponent,
@@ -181,6 +182,10 @@ impl Platform {
         if (&built.description.key, &built.description.version)
             != (&published.key, &published.version)
         {
+            let field = match built.description.key == published.key {
+                true => "version",
+                false => "key",
+            };
             let named = |text: Option<String>| text.unwrap_or_default();
             let reason = format!(
                 "`{}` {} calls itself `{}` {} when it runs; write its `key` and `version` out as texts and publish it \
@@ -190,7 +195,8 @@ impl Platform {
                 named(built.description.key),
                 named(built.description.version),
             );
-            return Err(PlatformError::invalid("key", reason));
+            let invalid = Invalid::new(field, reason);
+            return Err(PlatformError::Unpublishable(invalid));
         }
         Ok(self.core.store.complete_component(built, artifact).await?)
     }

@@ -80,7 +80,7 @@ impl Platform {
     /// The published component of a key, or of `key@version` (`GET /components/registry/{key}`).
     ///
     /// # Errors
-    /// `NotFound` when nobody has published it.
+    /// `NotFound` when nobody has published it; those of its first build.
     pub async fn registry_component(&self, key: &str) -> Result<SavedComponent, PlatformError> {
         let found = self.published(key).await?;
         found.ok_or_else(|| PlatformError::not_found("registry component", key))

@@ -118,9 +118,15 @@ async fn a_component_is_what_it_was_published_as() {
     let code = r#"export default { ...{ key: "b" }, key: "a", version: "1.0.0", name: "A", run() {}, ...{ key: "c" } };"#;
     let body = folder(&[("a.mjs", code)], &["a.mjs"]);
     node.post("/registry/folders", body).await.is(200);
-    let error = node.get("/components/registry/a").await.is(400).error();
-    assert!(
-        error["message"].as_str().unwrap().contains("`c`"),
-        "{error}"
-    );
+    for path in ["/components/registry/a", "/components/a"] {
+        let error = node.get(path).await.is(422).error();
+        assert_eq!(
+            (&error["code"], &error["param"]),
+            (&json!("invalid_component"), &json!("key"))
+        );
+        assert!(
+            error["message"].as_str().unwrap().contains("`c`"),
+            "{error}"
+        );
+    }
 }

@@ -1,7 +1,8 @@
-//! Automatic subscriptions: written once, they subscribe their listener to each source that their user deploys later.
+//! Automatic subscriptions: written once, they subscribe their listener to each source and workflow that their user
+//! creates later.
 
-use headwater_model::{channel::Channel, subscription::AutoSubscription};
-use headwater_store::{Source, StoreError};
+use headwater_model::{channel::Channel, subscription::AutoSubscription, time::EpochMs};
+use headwater_store::{Owner, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -61,7 +62,7 @@ fn auto_subscription(row: &Row<'_>) -> Result<AutoSubscription, StoreError> {
     })
 }
 
-/// Whether user `?1` may see the listener. Workflows cannot be looked up.
+/// Whether user `?1` may see the listener. A workflow need not be there yet; dispatch asks about it.
 const MAY_BE_SEEN: &str = "(listener LIKE 'p!_%' ESCAPE '!' OR EXISTS (
     SELECT 1 FROM (SELECT id, user_id, workspace_id FROM sources
                    UNION ALL SELECT id, user_id, workspace_id FROM webhooks) AS found
@@ -69,10 +70,14 @@ const MAY_BE_SEEN: &str = "(listener LIKE 'p!_%' ESCAPE '!' OR EXISTS (
       AND (found.user_id = ?1
            OR found.workspace_id IN (SELECT workspace_id FROM memberships WHERE user_id = ?1))))";
 
-/// Subscribes the listeners of its user's automatic subscriptions to a source that is being deployed.
-pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), StoreError> {
+/// Subscribes the listeners of its user's automatic subscriptions to a source or workflow that is being created.
+pub(crate) fn subscribe(
+    connection: &Connection,
+    (emitter, owner): (&str, &Owner),
+    created_at_ms: EpochMs,
+) -> Result<(), StoreError> {
     let failed = failed("subscribing automatically");
-    let user = source.owner.user_id.as_str();
+    let user = owner.user_id.as_str();
     let seeds: Vec<Seed> = {
         let mut statement = connection
             .prepare_cached(&format!(
@@ -82,7 +87,7 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
             ))
             .map_err(&failed)?;
         let rows = statement
-            .query_map([user, source.id.as_str()], |row| {
+            .query_map([user, emitter], |row| {
                 Ok(Seed {
                     row: row.get(0)?,
                     number: row.get(1)?,
@@ -92,14 +97,14 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
     for seed in seeds {
-        let id = derived_id::subscription(source.created_at.to_ms(), seed);
+        let id = derived_id::subscription(created_at_ms, seed);
         connection
             .execute_prepared(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
                  SELECT ?, user_id, ?, listener, channel,
                         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)
                  FROM auto_subscriptions WHERE position = ?",
-                params![id.as_str(), source.id.as_str(), seed.row],
+                params![id.as_str(), emitter, seed.row],
             )
             .map_err(&failed)?;
     }

@@ -54,7 +54,8 @@ pub(crate) fn begin_deploy(
     let lease = emitters::insert(connection, &source, epoch)?;
     write_endpoints(connection, &source.id, &source.spec.endpoints)?;
     timers::write_unscheduled(connection, &source)?;
-    auto_subscriptions::subscribe(connection, &source)?;
+    let emitter = (source.id.as_str(), &source.owner);
+    auto_subscriptions::subscribe(connection, emitter, source.created_at.to_ms())?;
     Ok((source, lease))
 }
 

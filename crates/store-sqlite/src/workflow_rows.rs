@@ -13,6 +13,7 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
+    auto_subscriptions,
     connection::{ExecutePrepared as _, failed},
     counted_events, emitters,
     living::{Living, as_json},
@@ -79,7 +80,9 @@ fn insert(connection: &Connection, deploy: &WorkflowDeploy) -> Result<(), StoreE
             ],
         )
         .map_err(failed("writing a workflow"))?;
-    emitters::insert_free(connection, id.as_str(), &deploy.owner)
+    emitters::insert_free(connection, id.as_str(), &deploy.owner)?;
+    let emitter = (id.as_str(), &deploy.owner);
+    auto_subscriptions::subscribe(connection, emitter, deploy.deployment.created_at_ms)
 }
 
 fn update(connection: &Connection, deploy: &WorkflowDeploy) -> Result<(), StoreError> {

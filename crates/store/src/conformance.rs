@@ -145,6 +145,8 @@ macro_rules! conformance_tests {
                 an_unchanged_timer_keeps_its_phase,
                 turning_off_drops_ticks_and_events_that_have_not_begun,
                 events_of_its_feeds_reach_a_workflow,
+                an_automatic_subscription_reaches_later_workflows_only,
+                events_reach_no_workflow_that_the_subscriber_cannot_see,
                 deleting_a_workflow_removes_everything_of_it,
             }
             admission {

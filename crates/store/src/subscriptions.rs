@@ -36,8 +36,9 @@ pub trait Subscriptions {
     ) -> Result<Vec<Subscription>, StoreError>;
 
     /// Writes an automatic subscription, unless the user has one with the same listener and channel: then that one
-    /// is returned. Every source that the user deploys from now on gets a subscription of its own from it
-    /// (`conformance::subscriptions::an_automatic_subscription_reaches_later_sources_only`).
+    /// is returned. Every source and workflow that the user creates from now on gets a subscription of its own from it
+    /// (`conformance::subscriptions::an_automatic_subscription_reaches_later_sources_only`,
+    /// `conformance::workflows::an_automatic_subscription_reaches_later_workflows_only`).
     async fn subscribe_automatically(
         &self,
         subscription: AutoSubscription,

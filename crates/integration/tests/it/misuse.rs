@@ -3,6 +3,7 @@
 mod bodies;
 mod bomb;
 mod connections;
+mod folders;
 mod limits;
 mod neighbour;
 mod network;

@@ -70,6 +70,9 @@ impl Platform {
         caller: &Caller,
         folder: NewFolder,
     ) -> Result<Vec<FolderComponent>, PlatformError> {
+        for path in folder.files.keys() {
+            check_path(path)?;
+        }
         let mut outcomes = Vec::with_capacity(folder.components.len());
         let mut publications = Vec::new();
         let mut places = Vec::new();
@@ -247,6 +250,20 @@ fn folder_publication(
         ranges,
         components,
     })
+}
+
+/// Checks that a path leads to a file within the folder, written in the one way that imports find it by.
+fn check_path(path: &str) -> Result<(), PlatformError> {
+    let is_plain = |part: &str| !matches!(part, "" | "." | "..");
+    match path.split('/').all(is_plain) && !path.contains(['\\', '\0']) {
+        true => Ok(()),
+        false => Err(PlatformError::invalid(
+            "files",
+            format!(
+                "`{path}` is no path within the folder; write it with `/` from the folder's root, without `.` and `..`"
+            ),
+        )),
+    }
 }
 
 fn settle(component: &mut FolderComponent, published: Published) {

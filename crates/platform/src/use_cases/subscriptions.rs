@@ -100,7 +100,7 @@ impl Platform {
         Ok(self.core.store.subscriptions(&filter, LISTED).await?)
     }
 
-    /// Subscribes a listener to `$errors` or `$logs` of every source that the caller deploys from now on.
+    /// Subscribes a listener to `$errors` or `$logs` of every source and workflow that the caller creates from now on.
     /// Idempotent on the pair.
     ///
     /// # Errors

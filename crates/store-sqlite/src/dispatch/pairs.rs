@@ -78,7 +78,7 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     ]
     .map(|(emitter, whose)| {
         format!(
-            "SELECT position, since, id, listener, trigger_id FROM subscriptions
+            "SELECT position, since, id, listener, trigger_id, user_id AS subscriber FROM subscriptions
                  WHERE emitter = {emitter} AND channel = ?4 AND {whose} AND since < ?5
                    AND (?6 OR listener <> ?1) AND position > ?7"
         )
@@ -89,7 +89,9 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
                 coalesce((SELECT coalesce(workspace_id, user_id) FROM sources
                           WHERE id = listener AND state IN ('active', 'updating', 'deploying')),
                          (SELECT coalesce(workspace_id, user_id) FROM workflows
-                          WHERE id = listener AND state = 'active')) AS runnable_owner,
+                          WHERE id = listener AND state = 'active'
+                            AND (user_id = subscriber OR workspace_id IN (
+                                SELECT workspace_id FROM memberships WHERE user_id = subscriber)))) AS runnable_owner,
                 (SELECT generation FROM webhooks WHERE id = listener AND active) AS webhook_generation
          FROM ({arms} ORDER BY position LIMIT ?8)"
     )

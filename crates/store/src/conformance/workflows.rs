@@ -1,10 +1,11 @@
 //! Workflows as records: deployments, triggers, activity and deletion.
 
 use headwater_model::{
+    channel::Channel,
     endpoint::EndpointToken,
-    id::{SubscriptionId, TriggerKind, WorkflowId},
+    id::{EmitterId, ListenerId, SubscriptionId, TriggerKind, WorkflowId},
     page::PageRequest,
-    subscription::EmitterPattern,
+    subscription::{AutoSubscription, EmitterPattern, Subscription},
 };
 
 use super::{
@@ -14,7 +15,9 @@ use super::{
         emitter, endpoint, entropy, given, owner, start, timer_of, trigger, workflow,
     },
 };
-use crate::{Conflict, SourceFilter, StoreError, Trigger, WorkflowFeed, WorkflowState};
+use crate::{
+    Conflict, SourceFilter, StoreError, SubscriptionFilter, Trigger, WorkflowFeed, WorkflowState,
+};
 
 pub async fn a_workflow_reads_back_as_it_was_written(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
@@ -183,6 +186,65 @@ pub async fn events_of_its_feeds_reach_a_workflow(factory: &dyn Factory) {
     emit(&*store, &source, &["3"], T0).await;
     let progress = store.dispatch(T0, 10, 100).await.unwrap();
     assert_eq!(progress.woken, []);
+}
+
+/// A new workflow is subscribed to, one that is deployed again is not.
+pub async fn an_automatic_subscription_reaches_later_workflows_only(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let before = workflow(&*store, &mine).await;
+    let listener = deploy(&*store, epoch, &mine).await;
+    let wanted = AutoSubscription {
+        id: SubscriptionId::new(T0, entropy()),
+        user_id: mine.user_id.clone(),
+        listener: ListenerId::Source(listener.id.clone()),
+        channel: Channel::errors(),
+    };
+    store.subscribe_automatically(wanted).await.unwrap();
+    let later = workflow(&*store, &mine).await;
+    for id in [&before.id, &later.id] {
+        let again = deployment(id, &mine, T0 + SECOND);
+        store.deploy_workflow(again).await.unwrap();
+    }
+    workflow(&*store, &owner()).await;
+    let of_user = SubscriptionFilter::User(mine.user_id.clone());
+    let created = store.subscriptions(&of_user, 10).await.unwrap();
+    let created: Vec<_> = created
+        .iter()
+        .map(|one| (&one.emitter, &one.channel))
+        .collect();
+    let emitter = EmitterPattern::One(EmitterId::Workflow(later.id));
+    assert_eq!(created, [(&emitter, &Channel::errors())]);
+}
+
+/// A subscription may name a workflow that is not there yet; if it becomes somebody else's, it gets nothing.
+pub async fn events_reach_no_workflow_that_the_subscriber_cannot_see(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, theirs) = (owner(), owner());
+    let source = deploy(&*store, epoch, &mine).await;
+    let ids = [(); 2].map(|()| WorkflowId::new(T0, entropy()));
+    for id in &ids {
+        let wanted = Subscription {
+            id: SubscriptionId::new(T0, entropy()),
+            user_id: mine.user_id.clone(),
+            emitter: EmitterPattern::One(emitter(&source)),
+            listener: ListenerId::Workflow(id.clone()),
+            channel: Channel::default(),
+        };
+        store.subscribe(wanted).await.unwrap();
+    }
+    for (id, owner) in ids.iter().zip([&mine, &theirs]) {
+        store
+            .deploy_workflow(deployment(id, owner, T0))
+            .await
+            .unwrap();
+    }
+    emit(&*store, &source, &["1"], T0).await;
+    let progress = store.dispatch(T0, 10, 100).await.unwrap();
+    let [seen, unseen] = &ids;
+    assert_eq!(progress.woken, [seen.clone().into()]);
+    assert_eq!(given(&claim_runs(&*store, seen, epoch, T0).await), ["1"]);
+    assert_eq!(claim_runs(&*store, unseen, epoch, T0).await.len(), 0);
 }
 
 pub async fn deleting_a_workflow_removes_everything_of_it(factory: &dyn Factory) {

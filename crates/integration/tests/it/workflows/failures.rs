@@ -3,7 +3,7 @@
 use headwater_integration::Node;
 use serde_json::json;
 
-use super::{Folder, HTTP, paths, step};
+use super::{Folder, HTTP, path_of, paths, step};
 
 #[tokio::test]
 async fn a_step_that_throws_fails_its_run_and_is_shown_with_its_error() {
@@ -138,4 +138,22 @@ async fn a_step_that_ends_its_worker_fails_and_others_go_on() {
     let error = &step(&run, "bad")["error"];
     assert!(error["message"].is_string(), "{error}");
     fine.run(&node, json!({}), "succeeded").await;
+}
+
+#[tokio::test]
+async fn an_automatic_subscription_hears_the_errors_of_later_workflows() {
+    let node = Node::start().await;
+    let bad = [("bad", "throw new Error('spilt');")];
+    let earlier = Folder::new(HTTP, &bad).deployed(&node).await;
+    let hear = "return steps.trigger.event.error.message;";
+    let alarm = Folder::new(HTTP, &[("hear", hear)]).deployed(&node).await;
+    let wanted = json!({ "event_name": "$errors", "listener_id": alarm.id() });
+    node.post("/auto_subscriptions", wanted).await.is(200);
+    let later = Folder::new(HTTP, &bad).deployed(&node).await;
+    earlier.run(&node, json!({}), "failed").await;
+    later.run(&node, json!({}), "failed").await;
+    let heard = alarm.ended(&node, 1).await;
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    let heard = node.get(&path_of(&heard[0])).await.is(200).data();
+    assert_eq!(step(&heard, "hear")["return_value"], "spilt");
 }

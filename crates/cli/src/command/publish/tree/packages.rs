@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use headwater_engine::build::imported_places;
 use serde_json::{Value, json};
 
@@ -121,12 +121,14 @@ pub(super) fn body(folder: &Path, components: &[PathBuf]) -> Result<Value> {
 /// business: they may be meant for another platform.
 fn reached(folder: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>> {
     let mut found = BTreeMap::new();
+    let unreadable = || format!("cannot read the folder {}", folder.display());
+    let whole = folder.canonicalize().with_context(unreadable)?;
     let mut open: Vec<_> = files.to_vec();
     while let Some(path) = open.pop() {
         if found.contains_key(&path) {
             continue;
         }
-        let Some(text) = read(&folder.join(&path))? else {
+        let Some(text) = read(&within(&whole, &path)?)? else {
             continue;
         };
         for places in imported_places(&path, &text) {
@@ -136,6 +138,21 @@ fn reached(folder: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>
         found.insert(path, text);
     }
     Ok(found)
+}
+
+/// The file of this path, links followed. Whoever wrote the folder must not choose which other files of the publisher
+/// everybody can read in the registry.
+fn within(whole: &Path, path: &Path) -> Result<PathBuf> {
+    let file = whole.join(path);
+    let unreadable = || format!("cannot read {}", file.display());
+    let meant = file.canonicalize().with_context(unreadable)?;
+    if !meant.starts_with(whole) {
+        bail!(
+            "`{}` is a link out of the folder; put the file itself there",
+            shown(path)
+        );
+    }
+    Ok(meant)
 }
 
 /// The text of a file; `None` if it has none.
@@ -207,6 +224,46 @@ mod tests {
             body["component_dependencies"],
             json!({"axios": "^1", "ws": "8"})
         );
+    }
+
+    #[test]
+    fn files_out_of_the_folder_are_not_sent() {
+        let secret = "export default 'secret';";
+        let outside = tree(&[("key.mjs", secret)]);
+        let folder = tree(&[
+            ("a/inner.mjs", "export default 1;"),
+            ("a/linking.mjs", "import './link.mjs';"),
+            ("a/below.mjs", "import './linked/key.mjs';"),
+            ("a/within.mjs", "import './alias.mjs';"),
+        ]);
+        let at = |path: &str| folder.path().join(path);
+        let key = outside.path().join("key.mjs");
+        let above = format!(
+            "import '../../{}/key.mjs'; import '{}';",
+            outside.path().file_name().unwrap().display(),
+            key.display()
+        );
+        std::fs::write(at("a/above.mjs"), above).unwrap();
+        for (target, link) in [
+            (&*key, "a/link.mjs"),
+            (outside.path(), "a/linked"),
+            (&*at("a/inner.mjs"), "a/alias.mjs"),
+        ] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        let body = |path: &str| body(folder.path(), &[PathBuf::from(path)]);
+        for (path, named) in [
+            ("a/linking.mjs", "`a/link.mjs`"),
+            ("a/below.mjs", "`a/linked/key.mjs`"),
+            ("a/link.mjs", "`a/link.mjs`"),
+        ] {
+            let error = body(path).unwrap_err().to_string();
+            assert!(error.starts_with(named), "{error}");
+        }
+        let above = body("a/above.mjs").unwrap();
+        assert_eq!(above["files"].as_object().unwrap().len(), 1, "{above}");
+        let within = body("a/within.mjs").unwrap();
+        assert_eq!(within["files"]["a/alias.mjs"], "export default 1;");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
 
 /// Subscribes a listener to all later sources
 ///
-/// To `$errors` or `$logs` of every source that the caller deploys from now on; each gets a
+/// To `$errors` or `$logs` of every source and workflow that the caller creates from now on; each gets a
 /// subscription of its own. The same again changes nothing. The parameters may be in a JSON body
 /// instead.
 #[utoipa::path(

@@ -70,7 +70,7 @@ pub(crate) struct AutoSubscriptionRequest {
     pub(crate) listener_id: Option<String>,
 }
 
-/// An automatic subscription: a listener gets a subscription to every source deployed later.
+/// An automatic subscription: a listener gets a subscription to every source and workflow created later.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AutoSubscription {
     #[schema(value_type = id::Subscription)]

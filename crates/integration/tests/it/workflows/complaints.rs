@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use headwater_integration::Node;
+use headwater_integration::{Node, headwater_in};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -196,4 +196,34 @@ async fn c20_a_workflow_in_development_runs_as_a_deployed_one() {
     assert_eq!(developed.steps(&node, &large()).await, mended);
     dev.signal("INT").await;
     dev.end().await;
+}
+
+/// A test of the folder passes with the results that the deployed workflow had, and fails with others.
+#[tokio::test]
+async fn c20_a_test_of_the_folder_sees_what_the_node_does() {
+    let node = Node::start().await;
+    let copy = Copy::new();
+    copy.does(&node, &["deploy", "orders"]).await;
+    for (name, event) in [("small", small()), ("large", large())] {
+        let steps = copy.steps(&node, &event).await;
+        let total = steps[0][3].as_u64().unwrap();
+        for (returned, code) in [(total, 0), (total + 1, 1)] {
+            let test = json!({
+                "event": event,
+                "expect": { "status": "succeeded", "returns": { "total": returned } },
+            });
+            copy.save(&format!("tests/{name}.yaml"), &test.to_string());
+            let arguments = [
+                "workflows",
+                "test",
+                "orders",
+                "--crash",
+                "--only",
+                name,
+                "--json",
+            ];
+            let seen = headwater_in(copy.0.path(), &arguments).await;
+            assert_eq!(seen.code, code, "{}{}", seen.stdout, seen.stderr);
+        }
+    }
 }

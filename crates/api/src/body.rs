@@ -11,7 +11,7 @@ use axum::{
     response::Response,
 };
 use bytes::BytesMut;
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use headwater_model::{
     id::UserId,
     limits::{API_BODY_BYTES, INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES},
@@ -147,6 +147,33 @@ impl Bodies {
             false => whole.freeze(),
         };
         Ok(Arrived { bytes, room })
+    }
+
+    /// The body as it is read by somebody who gathers it: within the same bounds, and in the same room, which is taken
+    /// until `room` is dropped.
+    fn metered(self: &Arc<Self>, body: Body, limit_bytes: usize, room: Arc<Mutex<Room>>) -> Body {
+        let limits = self.limits;
+        let begun = Instant::now();
+        let chunks = body.into_data_stream();
+        let metered = stream::try_unfold((chunks, room), move |(mut chunks, room)| async move {
+            let due = begun + limits.time_for(room.lock().body_bytes);
+            let next = timeout_at(due, chunks.next()).await;
+            let Some(chunk) = next.map_err(|_| BodyError("the body did not arrive in time"))?
+            else {
+                return Ok::<_, BodyError>(None);
+            };
+            let chunk = chunk.map_err(|_| BodyError("the body did not arrive whole"))?;
+            let mut held = room.lock();
+            held.body_bytes += chunk.len();
+            if held.body_bytes > limit_bytes {
+                return Err(BodyError("the body is too large"));
+            }
+            let grown = held.grow(chunk.len());
+            grown.map_err(|_| BodyError("other requests take all the memory; try again"))?;
+            drop(held);
+            Ok(Some((chunk, (chunks, room))))
+        });
+        Body::from_stream(metered)
     }
 
     fn room(self: &Arc<Self>, holder: Holder) -> Room {
@@ -305,6 +332,25 @@ pub(crate) async fn let_read(
 ) -> Response {
     let body = RequestBody::new(&bodies);
     request.extensions_mut().insert(body.clone());
+    next.run(request).await
+}
+
+/// Why a body that is gathered elsewhere ends early.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct BodyError(&'static str);
+
+/// Keeps the body of a request to the node's bounds while a page reads it, if it does.
+pub(crate) async fn meter(
+    State(bodies): State<Arc<Bodies>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let room = Arc::new(Mutex::new(bodies.room(None)));
+    let request = request.map(|body| match body.is_end_stream() {
+        true => body,
+        false => bodies.metered(body, API_BODY_BYTES, Arc::clone(&room)),
+    });
     next.run(request).await
 }
 

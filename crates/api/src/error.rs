@@ -147,6 +147,7 @@ impl From<PlatformError> for Problem {
             )
             .with_retry_after(retry_after_s),
             PlatformError::RateLimited { retry_after_s, .. }
+            | PlatformError::SignInThrottled { retry_after_s }
             | PlatformError::TooManyWaiting { retry_after_s, .. } => {
                 problem(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, text)
                     .with_retry_after(retry_after_s)

@@ -16,7 +16,7 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users,
+        events, feeds, health, keys, orgs, registry, runs, sessions, sources, subscriptions, users,
         variables, webhooks, workflow_runs, workflows, workspaces,
     },
 };
@@ -144,8 +144,11 @@ const CLIENTS: &[PathItem] = &[
     || routes!(workspaces::show),
     || routes!(workspaces::members, workspaces::add_member),
     || routes!(workspaces::remove_member),
-    // The keys of users and workspaces.
+    // The keys of users, and their browsers that are signed in.
     || routes!(keys::create, keys::list),
     || routes!(keys::revoke),
+    || routes!(sessions::list),
+    || routes!(sessions::end),
+    || routes!(sessions::offer),
     || routes!(keys::rotate_secret_key),
 ];

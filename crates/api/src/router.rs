@@ -40,7 +40,9 @@ pub struct Settings {
 
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
-pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
+///
+/// `pages` are those of the web UI, which are served beside.
+pub fn router(platform: Arc<Platform>, settings: Settings, pages: Router<Arc<Platform>>) -> Router {
     let bodies = Bodies::new(settings.bodies);
     let metrics = Arc::new(Metrics::new(&settings.connections, &bodies));
     let ingress = Arc::new(IngressState {
@@ -69,6 +71,7 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         .route("/f/{token}", get(files::download))
         // Clients of the API.
         .nest(V1, v1(&platform))
+        .merge(pages.layer(from_fn_with_state(Arc::clone(&bodies), body::meter)))
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
         .fallback(no_route)

@@ -16,6 +16,7 @@ pub(crate) mod keys;
 pub(crate) mod orgs;
 pub(crate) mod registry;
 pub(crate) mod runs;
+pub(crate) mod sessions;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
 pub(crate) mod users;

@@ -19,6 +19,7 @@ pub(crate) mod lenient;
 mod registry;
 mod run;
 mod run_record;
+mod session;
 mod source;
 mod subscription;
 mod user;
@@ -49,6 +50,7 @@ pub(crate) use self::{
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
+    session::{Session, SignInLink},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::{CreateUser, Me, NewUser, User},

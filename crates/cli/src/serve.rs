@@ -125,7 +125,9 @@ fn server(
     };
     let limits = node::connection_limits(options);
     let connections = Connections::new(limits, counts);
-    Server::new(headwater_api::router(app, settings), connections, stopping)
+    let pages = headwater_ui::router(Arc::clone(&app));
+    let router = headwater_api::router(app, settings, pages);
+    Server::new(router, connections, stopping)
 }
 
 /// A node that is put together.

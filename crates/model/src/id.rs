@@ -145,6 +145,8 @@ ids! {
     CellId, "c_", "a cell";
     /// An API key's record (not the key itself).
     KeyId, "key_", "a key";
+    /// A browser that is signed in.
+    SessionId, "ses_", "a session";
 }
 
 impl CellId {

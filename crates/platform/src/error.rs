@@ -75,6 +75,12 @@ pub enum PlatformError {
         /// Until the next one passes.
         retry_after_s: u64,
     },
+    /// Too many tried to sign in with what nobody has.
+    #[error("too many attempts to sign in failed; try again in {retry_after_s} s")]
+    SignInThrottled {
+        /// Until the next attempt is heard.
+        retry_after_s: u64,
+    },
     /// Too much of the caller's waits already.
     #[error("{reason}")]
     TooManyWaiting {

@@ -37,6 +37,7 @@ mod rate_limits;
 mod runner;
 mod secrets;
 mod sends;
+mod sign_in_throttle;
 mod signing_key;
 mod spans;
 #[cfg(test)]
@@ -82,6 +83,7 @@ pub use use_cases::{
     registry::PublishedComponent,
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
+    sessions::{Browser, NewSession, NewSignInLink, SignedIn},
     sources::{DeploySource, SourceView, UpdateSource},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,
@@ -101,5 +103,5 @@ pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, RunVersion, SavedComponent, Usage, User, Webhook, WebhookBacklog,
+    RunTrigger, RunVersion, SavedComponent, Session, Usage, User, Webhook, WebhookBacklog,
 };

@@ -29,6 +29,7 @@ use crate::{
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     sends::Sends,
+    sign_in_throttle::SignInThrottle,
     signing_key::InstallationKey,
     spans::Tracer,
     workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
@@ -66,6 +67,7 @@ pub struct Platform {
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) rate_limits: RateLimits,
     pub(crate) key_uses: KeyUses,
+    pub(crate) sign_in_throttle: SignInThrottle,
     pub(crate) leases: Arc<Leases>,
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) accounts: Arc<Accounts>,
@@ -176,6 +178,7 @@ impl Platform {
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
+            sign_in_throttle: SignInThrottle::default(),
             feeds: Feeds::new(Arc::clone(&core)),
             files,
             runners,

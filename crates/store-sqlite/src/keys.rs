@@ -43,18 +43,29 @@ pub(crate) fn identity(
     connection: &Connection,
     hash: &str,
 ) -> Result<Option<Identity>, StoreError> {
-    let Some(key) = one(connection, "SELECT * FROM api_keys WHERE hash = ?", hash)? else {
-        return Ok(None);
-    };
+    let key = one(connection, "SELECT * FROM api_keys WHERE hash = ?", hash)?;
+    key.map(|key| behind(connection, key)).transpose()
+}
+
+/// The identity behind the key with this id.
+pub(crate) fn identity_of(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Identity>, StoreError> {
+    let key = by_id(connection, id)?;
+    key.map(|key| behind(connection, key)).transpose()
+}
+
+fn behind(connection: &Connection, key: ApiKey) -> Result<Identity, StoreError> {
     let id = key.user_id.as_str();
     let user = users::by_id(connection, id)?.ok_or_else(|| {
         StoreError::Corrupt(format!("a key belongs to user {id}, who is not there"))
     })?;
-    Ok(Some(Identity {
+    Ok(Identity {
         user,
         workspaces: workspaces::of_user(connection, id)?,
         key,
-    }))
+    })
 }
 
 pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<ApiKey>, StoreError> {

@@ -56,6 +56,7 @@ mod sealed;
 mod sealed_rows;
 mod send_rows;
 mod sends;
+mod sessions;
 mod settle;
 mod slugs;
 mod sources;

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_isolated_sources.sql"),
     include_str!("../migrations/0012_workflows.sql"),
     include_str!("../migrations/0013_folders.sql"),
+    include_str!("../migrations/0014_sessions.sql"),
 ];
 
 /// Brings the schema up to date.

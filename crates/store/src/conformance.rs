@@ -34,6 +34,7 @@ pub mod registry;
 pub mod runs;
 pub mod scheduled;
 pub mod sealed;
+pub mod sessions;
 pub mod sources;
 pub mod subscriptions;
 pub mod tail;
@@ -403,6 +404,12 @@ macro_rules! conformance_tests {
                 a_deleted_user_is_gone_with_what_it_had,
                 a_user_with_sources_is_not_deleted,
                 a_deleted_user_leaves_its_workspaces,
+            }
+            sessions {
+                a_session_identifies_its_user,
+                a_session_ends_in_time_and_when_it_is_idle,
+                a_session_ends_with_its_key,
+                a_link_signs_in_once,
             }
             history {
                 random_histories_agree_with_the_model,

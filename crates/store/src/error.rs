@@ -86,6 +86,8 @@ pub enum Entity {
     User(UserId),
     /// A workspace.
     Workspace(WorkspaceId),
+    /// An API key.
+    Key(KeyId),
 }
 
 impl std::fmt::Display for Entity {
@@ -98,6 +100,7 @@ impl std::fmt::Display for Entity {
             Self::Account(id) => id.as_str(),
             Self::User(id) => id.as_str(),
             Self::Workspace(id) => id.as_str(),
+            Self::Key(id) => id.as_str(),
         })
     }
 }

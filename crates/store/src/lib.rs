@@ -25,6 +25,7 @@ pub mod run_commit;
 pub mod runs;
 pub mod sealed;
 pub mod sends;
+pub mod sessions;
 pub mod sources;
 pub mod subscriptions;
 pub mod tenants;
@@ -52,6 +53,7 @@ pub use run_commit::*;
 pub use runs::*;
 pub use sealed::*;
 pub use sends::*;
+pub use sessions::*;
 pub use sources::*;
 pub use subscriptions::*;
 pub use tenants::*;
@@ -67,6 +69,7 @@ pub use workflows::*;
 pub trait Store:
     Nodes
     + Tenants
+    + Sessions
     + Catalog
     + Registry
     + Folders
@@ -94,6 +97,7 @@ pub trait Store:
 impl<T> Store for T where
     T: Nodes
         + Tenants
+        + Sessions
         + Catalog
         + Registry
         + Folders

@@ -9,8 +9,8 @@ use axum::{
     http::request::Parts,
 };
 use headwater_model::id::{
-    AccountId, ConnectId, DeliveryId, InvocationId, KeyId, SourceId, UserId, WebhookId, WorkflowId,
-    WorkspaceId,
+    AccountId, ConnectId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId,
+    WorkflowId, WorkspaceId,
 };
 use headwater_platform::PlatformError;
 
@@ -80,6 +80,10 @@ impl Named for UserId {
 
 impl Named for KeyId {
     const KIND: &'static str = "key";
+}
+
+impl Named for SessionId {
+    const KIND: &'static str = "session";
 }
 
 impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {

@@ -163,6 +163,7 @@ fn told(folder: &Folder, error: &anyhow::Error) -> Outcome {
         | PlatformError::TooManyWaiting { .. }
         | PlatformError::QuotaExceeded { .. }
         | PlatformError::RateLimited { .. }
+        | PlatformError::SignInThrottled { .. }
         | PlatformError::Conflict(_)
         | PlatformError::Internal(_) => Outcome::Failed(text),
         PlatformError::NotFound { .. }

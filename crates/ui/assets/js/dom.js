@@ -1,0 +1,24 @@
+// Reading and writing the page. Text goes in as text; the one way in for markup is `hw.fragment`.
+{
+  /** All elements that match, as an array. */
+  hw.all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  const policy = globalThis.trustedTypes?.createPolicy("headwater", { createHTML: (html) => html });
+
+  /** Elements of HTML that the node rendered. Nothing else is ever passed here. */
+  hw.fragment = (html) => {
+    const template = document.createElement("template");
+    template.innerHTML = policy ? policy.createHTML(html) : html;
+    return template.content;
+  };
+
+  /** Says something to people who listen to the page. */
+  hw.say = (text) => {
+    const status = document.getElementById("status");
+    if (status) status.textContent = text;
+  };
+
+  // On a phone the menu is closed until it is asked for.
+  const menu = document.querySelector(".menu");
+  if (menu && matchMedia("(max-width: 52rem)").matches) menu.open = false;
+}

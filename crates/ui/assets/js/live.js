@@ -1,0 +1,3 @@
+// Live parts: one stream for the page, closed while nobody looks at it.
+{
+}

@@ -1,0 +1,68 @@
+//! The web UI: pages of the node for people, rendered on the server (docs/guide/web-ui.md).
+//!
+//! Responsible for pages, their forms and their live parts, for the cookie that a browser signs in with, and for the
+//! policies that browsers hold pages to. Decides nothing about components, sources or events: every page is one or a few
+//! use cases of `headwater_platform`, and whatever a page does the API does too.
+//!
+//! Every page works without script; everything shown that users or the world made is text, never markup.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod assets;
+mod compressed;
+mod cookie;
+mod fields;
+mod headers;
+mod layout;
+mod origin;
+mod page;
+mod part;
+mod problem;
+mod query;
+mod reply;
+mod shell;
+mod state;
+mod visit;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
+use headwater_platform::Platform;
+
+use crate::{
+    page::{home, signin, sources},
+    state::Ui,
+};
+
+/// All pages, and what they are made of. Merged into the node's router, whose other paths begin with `/v1`, `/e`, `/w`,
+/// `/f`, `/connect`, `/docs`, `/openapi.json`, `/healthz`, `/readyz` and `/metrics`.
+pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Router<S> {
+    let ui = Arc::new(Ui::new(platform));
+    pages()
+        // The node bounds bodies itself, and they are read behind the check of who sends them.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
+        .layer(from_fn_with_state(Arc::clone(&ui), origin::check))
+        .merge(Router::new().route("/assets/{hash}/{name}", get(assets::serve)))
+        .with_state(ui)
+}
+
+fn pages() -> Router<Arc<Ui>> {
+    Router::new()
+        // Anybody.
+        .route("/signin", get(signin::show).post(signin::submit))
+        .route(
+            "/signin/{token}",
+            get(signin::show_link).post(signin::follow_link),
+        )
+        // Whoever is signed in.
+        .route("/signout", post(signin::sign_out))
+        .route("/theme", post(signin::set_theme))
+        .route("/", get(home::show))
+        .route("/sources", get(sources::list::show))
+}

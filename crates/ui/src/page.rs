@@ -1,0 +1,5 @@
+//! The pages, one file per address: parse, one or a few use cases, markup.
+
+pub(crate) mod home;
+pub(crate) mod signin;
+pub(crate) mod sources;

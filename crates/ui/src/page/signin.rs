@@ -1,0 +1,210 @@
+//! `/signin`: with an API key, or by a link that is good once. Nothing of the node is shown to whoever has neither.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use headwater_platform::{NewSession, PlatformError};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    cookie::Cookie,
+    fields::Fields,
+    part::{
+        code::copyable,
+        icon::{Icon, icon},
+        text,
+    },
+    problem::{Problem, capital},
+    reply::{FormReply, Page, PageReply, see_other},
+    state::Ui,
+    visit::{AnyVisitor, FromBrowser, Theme, Visit, Visitor},
+};
+
+/// The form's fields.
+#[derive(Deserialize)]
+pub(crate) struct SignIn {
+    key: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Asks for a key.
+pub(crate) async fn show(AnyVisitor(visit): AnyVisitor) -> FormReply {
+    if visit.signed_in.is_some() {
+        return Ok(see_other(&next_of(&visit)));
+    }
+    Ok(form(&next_of(&visit), None).into_response())
+}
+
+/// Begins a session.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    AnyVisitor(visit): AnyVisitor,
+    FromBrowser(browser): FromBrowser,
+    Fields(given): Fields<SignIn>,
+) -> FormReply {
+    match ui.platform.sign_in(&given.key, browser).await {
+        Ok(new) => Ok(begun(&visit, &new, own_path(&given.next))),
+        Err(PlatformError::Unauthenticated) => {
+            let wrong = "Nobody has this key, or it was revoked. Copy it again, or create another with `headwater keys create`.";
+            let page = form(&given.next, Some(wrong));
+            Ok(page.with_status(StatusCode::UNAUTHORIZED).into_response())
+        }
+        Err(error @ PlatformError::SignInThrottled { .. }) => {
+            let page = form(&given.next, Some(&capital(&error.to_string())));
+            Ok(page
+                .with_status(StatusCode::TOO_MANY_REQUESTS)
+                .into_response())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks whether to sign in by a link, so that a preview of it does not use it up.
+pub(crate) async fn show_link(State(ui): State<Arc<Ui>>, Path(token): Path<String>) -> PageReply {
+    let user = ui.platform.sign_in_link_user(&token).await?;
+    let user = user.ok_or_else(link_ended)?;
+    let body = html! {
+        section.signin {
+            h1 { (icon(Icon::Source)) "Headwater" }
+            form method="post" {
+                p { "Sign this browser in as " b { (text::value(&user)) } "?" }
+                button.primary { "Sign in" }
+            }
+            p.note { "This link is good once, for ten minutes." }
+        }
+    };
+    Ok(Page::new("Sign in", body))
+}
+
+/// Begins a session by a link.
+pub(crate) async fn follow_link(
+    State(ui): State<Arc<Ui>>,
+    AnyVisitor(visit): AnyVisitor,
+    FromBrowser(browser): FromBrowser,
+    Path(token): Path<String>,
+) -> FormReply {
+    let new = ui.platform.sign_in_by_link(&token, browser).await?;
+    let new = new.ok_or_else(link_ended)?;
+    Ok(begun(&visit, &new, "/"))
+}
+
+/// Ends the session of this browser.
+pub(crate) async fn sign_out(State(ui): State<Arc<Ui>>, visitor: Visitor) -> FormReply {
+    let signed_in = visitor.signed_in();
+    match ui
+        .platform
+        .end_session(&signed_in.caller, &signed_in.session.id)
+        .await
+    {
+        // Ended elsewhere meanwhile.
+        Ok(()) | Err(PlatformError::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut response = see_other("/signin");
+    let gone = visitor.cookies.remove(Cookie::Session);
+    response.headers_mut().append(header::SET_COOKIE, gone);
+    Ok(response)
+}
+
+/// The form's fields.
+#[derive(Deserialize)]
+pub(crate) struct ThemeChoice {
+    theme: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Chooses the look of pages in this browser.
+pub(crate) async fn set_theme(visitor: Visitor, Fields(given): Fields<ThemeChoice>) -> FormReply {
+    let mut response = see_other(own_path(&given.next));
+    let cookie = match Theme::parse(&given.theme) {
+        Some(Theme::System) | None => visitor.cookies.remove(Cookie::Theme),
+        Some(theme @ (Theme::Light | Theme::Dark)) => {
+            visitor.cookies.set(Cookie::Theme, theme.name())
+        }
+    };
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+fn link_ended() -> Problem {
+    Problem::new(
+        StatusCode::GONE,
+        "This link signs nobody in",
+        "It was used, or is older than ten minutes. Run `headwater open` for another one.",
+    )
+}
+
+fn begun(visit: &Visit, new: &NewSession, next: &str) -> Response {
+    let mut response = see_other(next);
+    let cookie = visit.cookies.set(Cookie::Session, &new.secret);
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    response
+}
+
+fn next_of(visit: &Visit) -> String {
+    let next = visit.parameter("next").unwrap_or_default();
+    own_path(&next).to_owned()
+}
+
+/// The path if it is one of this node; its home otherwise. Browsers take `//` and `/\` for the beginning of another host.
+fn own_path(next: &str) -> &str {
+    let is_own = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.contains('\\')
+        && !next.chars().any(char::is_control);
+    if is_own { next } else { "/" }
+}
+
+fn form(next: &str, wrong: Option<&str>) -> Page {
+    Page::new("Sign in", markup(next, wrong))
+}
+
+fn markup(next: &str, wrong: Option<&str>) -> Markup {
+    html! {
+        section.signin {
+            h1 { (icon(Icon::Source)) "Headwater" }
+            form method="post" action="/signin" {
+                @if let Some(wrong) = wrong {
+                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) (wrong) }
+                }
+                label for="key" { "API key" }
+                input #key type="password" name="key" required autofocus autocomplete="current-password"
+                    spellcheck="false" aria-describedby=[wrong.map(|_| "wrong")] aria-invalid=[wrong.map(|_| "true")];
+                input type="hidden" name="next" value=(next);
+                button.primary { "Sign in" }
+            }
+            p.note {
+                "The first key is in the file " code { "api-key" } " of the node's data folder. On the node's machine, a \
+                 command opens this page signed in:"
+            }
+            p { (copyable("headwater open")) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_nowhere_else() {
+        for (next, expected) in [
+            ("/sources?q=a", "/sources?q=a"),
+            ("", "/"),
+            ("https://other/", "/"),
+            ("//other/", "/"),
+            ("/\\other", "/"),
+            ("/a\nb", "/"),
+            ("javascript:alert(1)", "/"),
+        ] {
+            assert_eq!(own_path(next), expected);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! `/sources`: all of them, and one with everything about it.
+
+pub(crate) mod list;

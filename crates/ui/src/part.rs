@@ -1,0 +1,10 @@
+//! The pieces that pages are put together from. Data in, markup out: nothing here asks the platform.
+
+pub(crate) mod code;
+pub(crate) mod confirm;
+pub(crate) mod empty;
+pub(crate) mod icon;
+pub(crate) mod pager;
+pub(crate) mod state;
+pub(crate) mod text;
+pub(crate) mod time;

@@ -1,0 +1,32 @@
+//! The question before something is done that cannot be undone.
+
+use maud::{Markup, html};
+
+/// A page that asks once more.
+pub(crate) struct Question<'a> {
+    pub(crate) title: &'a str,
+    /// What goes with it.
+    pub(crate) consequences: Markup,
+    /// The address that does it.
+    pub(crate) action: &'a str,
+    /// Fields that are sent along.
+    pub(crate) fields: &'a [(&'a str, &'a str)],
+    pub(crate) button: &'a str,
+    /// The way back.
+    pub(crate) back: &'a str,
+}
+
+/// The question as a form.
+pub(crate) fn confirm(question: &Question<'_>) -> Markup {
+    html! {
+        section.confirm {
+            h1 { (question.title) }
+            (question.consequences)
+            form.actions method="post" action=(question.action) {
+                @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }
+                button.danger { (question.button) }
+                a.button.quiet href=(question.back) { "Keep it" }
+            }
+        }
+    }
+}

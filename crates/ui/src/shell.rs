@@ -1,0 +1,106 @@
+//! The way of every page: the browser's cookies in, the page in its frame and under its policy out.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, Uri, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use headwater_platform::PlatformError;
+use url::form_urlencoded;
+
+use crate::{
+    compressed,
+    cookie::{Cookie, Cookies},
+    headers, layout,
+    problem::Problem,
+    reply::{Page, see_other},
+    state::Ui,
+    visit::{Theme, Visit, host_of},
+};
+
+/// Lets a request in and frames the page that answers it.
+pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next: Next) -> Response {
+    let accepts_gzip = compressed::is_accepted(request.headers());
+    let host = host_of(&request);
+    let visit = match visit(&ui, &host, request.headers(), request.uri()).await {
+        Ok(visit) => Arc::new(visit),
+        Err(error) => return Problem::from(error).bare().into_response(),
+    };
+    request.extensions_mut().insert(Arc::clone(&visit));
+    let mut response = next.run(request).await;
+    let extensions = response.extensions_mut();
+    let page = extensions.remove::<Page>();
+    let problem = extensions.remove::<Problem>();
+    if let Some(Problem::SignedOut) = problem {
+        return to_sign_in(&visit);
+    }
+    let page = page.or_else(|| problem.map(|problem| problem.page(&visit)));
+    if let Some(page) = page {
+        let html = layout::framed(&page, &visit).into_string();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            header::HeaderValue::from_static("text/html; charset=utf-8"),
+        );
+        let body = compressed::body(html.into_bytes(), accepts_gzip, headers);
+        *response.body_mut() = Body::from(body);
+        if visit.flash.is_some() {
+            let gone = visit.cookies.remove(Cookie::Flash);
+            response.headers_mut().append(header::SET_COOKIE, gone);
+        }
+    }
+    headers::guard(response.headers_mut(), &visit.nonce);
+    response
+}
+
+async fn visit(
+    ui: &Ui,
+    host: &str,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<Visit, PlatformError> {
+    let cookies = Cookies::of(ui, headers, host);
+    let signed_in = match cookies.get(Cookie::Session) {
+        Some(secret) => ui.platform.signed_in(&secret).await?,
+        None => None,
+    };
+    let mut nonce = [0; 16];
+    ui.env().random.fill(&mut nonce);
+    let theme = cookies
+        .get(Cookie::Theme)
+        .and_then(|name| Theme::parse(&name));
+    let query = uri.query().unwrap_or_default();
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let workspace = pairs.find(|(name, _)| name == "workspace");
+    let location = uri.path_and_query();
+    Ok(Visit {
+        signed_in,
+        nonce: STANDARD.encode(nonce),
+        theme: theme.unwrap_or_default(),
+        flash: cookies.get(Cookie::Flash),
+        is_local: Ui::is_loopback(host),
+        now_ms: ui.env().now_ms(),
+        location: location
+            .map_or("/", |location| location.as_str())
+            .to_owned(),
+        workspace: workspace.and_then(|(_, id)| id.parse().ok()),
+        cookies,
+    })
+}
+
+/// Sends a browser that is not signed in to do so, and to come back.
+fn to_sign_in(visit: &Visit) -> Response {
+    let next: String = form_urlencoded::byte_serialize(visit.location.as_bytes()).collect();
+    let target = match visit.location.as_str() {
+        "/" => "/signin".to_owned(),
+        _ => format!("/signin?next={next}"),
+    };
+    let mut response = see_other(&target);
+    headers::guard(response.headers_mut(), &visit.nonce);
+    response
+}

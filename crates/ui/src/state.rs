@@ -1,0 +1,101 @@
+//! The parts of the node that pages need.
+
+use std::{net::IpAddr, sync::Arc};
+
+use headwater_platform::{Environment, Platform};
+use url::{Host, Url};
+
+/// The web UI of a node.
+pub(crate) struct Ui {
+    pub(crate) platform: Arc<Platform>,
+    /// The host of the public URL.
+    public_host: Option<String>,
+    /// Whether browsers come over TLS when they come by the public URL.
+    is_public_tls: bool,
+    /// The node's path on the public host, without a slash at its end.
+    public_path: String,
+}
+
+impl Ui {
+    pub(crate) fn new(platform: Arc<Platform>) -> Self {
+        let public = Url::parse(&platform.config().public_url).ok();
+        let public_host = public.as_ref().and_then(Url::host_str).map(str::to_owned);
+        let is_public_tls = public.as_ref().is_some_and(|url| url.scheme() == "https");
+        let path = public.as_ref().map_or("", Url::path);
+        let public_path = path.trim_end_matches('/').to_owned();
+        Self {
+            platform,
+            public_host,
+            is_public_tls,
+            public_path,
+        }
+    }
+
+    pub(crate) fn env(&self) -> &Environment {
+        self.platform.environment()
+    }
+
+    /// Whether a browser may come under this `Host`: the public URL's, this machine's, or an address. Another name may be
+    /// a stranger's that leads here, whose pages would then be of this origin.
+    pub(crate) fn is_own_host(&self, host: &str) -> bool {
+        let name = name_of(host);
+        if self
+            .public_host
+            .as_deref()
+            .is_some_and(|own| own.eq_ignore_ascii_case(name))
+        {
+            return true;
+        }
+        match Host::parse(name) {
+            Ok(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+            Ok(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Err(_) => name.parse::<IpAddr>().is_ok(),
+        }
+    }
+
+    /// Whether this `Host` means the machine that the browser is on.
+    pub(crate) fn is_loopback(host: &str) -> bool {
+        match Host::parse(name_of(host)) {
+            Ok(Host::Ipv4(address)) => address.is_loopback(),
+            Ok(Host::Ipv6(address)) => address.is_loopback(),
+            Ok(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the browser that came under this `Host` did so over TLS.
+    pub(crate) fn is_tls(&self, host: &str) -> bool {
+        self.is_public_tls && self.public_host.as_deref() == Some(name_of(host))
+    }
+
+    /// The path under which browsers find the node, for cookies.
+    pub(crate) fn public_path(&self) -> &str {
+        &self.public_path
+    }
+}
+
+/// The name in a `Host`, without its port.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_no_part_of_names() {
+        for (host, name) in [
+            ("localhost:3000", "localhost"),
+            ("localhost", "localhost"),
+            ("[::1]:3000", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("127.0.0.1:80", "127.0.0.1"),
+        ] {
+            assert_eq!(name_of(host), name);
+        }
+    }
+}

@@ -58,6 +58,7 @@ mod send_rows;
 mod sends;
 mod settle;
 mod slugs;
+mod source_health;
 mod sources;
 mod store;
 mod subscription_rows;

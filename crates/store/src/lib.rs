@@ -25,6 +25,7 @@ pub mod run_commit;
 pub mod runs;
 pub mod sealed;
 pub mod sends;
+pub mod source_health;
 pub mod sources;
 pub mod subscriptions;
 pub mod tenants;
@@ -52,6 +53,7 @@ pub use run_commit::*;
 pub use runs::*;
 pub use sealed::*;
 pub use sends::*;
+pub use source_health::*;
 pub use sources::*;
 pub use subscriptions::*;
 pub use tenants::*;
@@ -80,6 +82,7 @@ pub trait Store:
     + DataStores
     + WorkQueue
     + Runs
+    + SourcesHealth
     + Workflows
     + WorkflowRuns
     + Sends
@@ -107,6 +110,7 @@ impl<T> Store for T where
         + DataStores
         + WorkQueue
         + Runs
+        + SourcesHealth
         + Workflows
         + WorkflowRuns
         + Sends

@@ -20,6 +20,7 @@ mod registry;
 mod run;
 mod run_record;
 mod source;
+mod source_health;
 mod subscription;
 mod user;
 mod variable;
@@ -49,7 +50,7 @@ pub(crate) use self::{
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
-    source::{DeploySource, RunSource, Source, UpdateSource},
+    source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},

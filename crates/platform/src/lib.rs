@@ -101,5 +101,5 @@ pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, RunVersion, SavedComponent, Usage, User, Webhook, WebhookBacklog,
+    RunTrigger, RunVersion, SavedComponent, SourceHealth, Usage, User, Webhook, WebhookBacklog,
 };

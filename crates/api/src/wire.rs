@@ -21,6 +21,7 @@ mod run;
 mod run_record;
 mod session;
 mod source;
+mod source_health;
 mod subscription;
 mod user;
 mod variable;
@@ -51,7 +52,7 @@ pub(crate) use self::{
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
     session::{Session, SignInLink},
-    source::{DeploySource, RunSource, Source, UpdateSource},
+    source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},

@@ -103,5 +103,6 @@ pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, RunVersion, SavedComponent, Session, Usage, User, Webhook, WebhookBacklog,
+    RunTrigger, RunVersion, SavedComponent, Session, SourceHealth, Usage, User, Webhook,
+    WebhookBacklog,
 };

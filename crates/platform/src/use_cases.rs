@@ -27,6 +27,7 @@ pub(crate) mod registry;
 pub(crate) mod runs;
 pub(crate) mod secret_rotation;
 pub(crate) mod sessions;
+pub(crate) mod source_health;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
 pub(crate) mod users;

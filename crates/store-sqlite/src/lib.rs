@@ -59,6 +59,7 @@ mod sends;
 mod sessions;
 mod settle;
 mod slugs;
+mod source_health;
 mod sources;
 mod store;
 mod subscription_rows;

@@ -113,7 +113,7 @@ pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<RunRecor
     rows.next().map_err(&failed)?.map(record).transpose()
 }
 
-fn record(row: &Row<'_>) -> Result<RunRecord, StoreError> {
+pub(crate) fn record(row: &Row<'_>) -> Result<RunRecord, StoreError> {
     let last_event = match unsigned_opt(row, "last_ms")? {
         None => None,
         Some(ms) => Some(EventId {

@@ -1,4 +1,5 @@
-//! Retention of runs: keeps the newest of each runnable, failures apart from successes.
+//! Retention of runs: keeps the newest of each runnable, failures apart from successes, and the first failure since the
+//! last success.
 
 use headwater_model::id::WorkflowId;
 use headwater_store::{KeptRuns, Progress, StoreError};
@@ -94,7 +95,13 @@ fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<String>, StoreEr
     ids.collect::<Result<_, _>>().map_err(&failed)
 }
 
-/// Deletes the oldest runs beyond the newest `keep`.
+/// The first failure of runnable `?1` since its last success: since then it fails.
+pub(crate) const FIRST_FAILURE: &str = "SELECT id FROM runs
+     WHERE runnable_id = ?1 AND failed = 1
+       AND id > coalesce((SELECT id FROM runs WHERE runnable_id = ?1 AND failed = 0 ORDER BY id DESC LIMIT 1), '')
+     ORDER BY id LIMIT 1";
+
+/// Deletes the oldest runs beyond the newest `keep`, but for the failure that a row of failures began with.
 fn delete_beyond(
     connection: &Connection,
     runnable: &str,
@@ -102,18 +109,22 @@ fn delete_beyond(
     keep: u32,
     limit: u32,
 ) -> Result<u32, StoreError> {
-    const BEYOND: &str = "SELECT id FROM runs
+    // The subqueries are worked out once each.
+    let beyond = format!(
+        "SELECT id FROM runs
          WHERE runnable_id = ?1 AND failed = ?2
            AND id <= (SELECT id FROM runs WHERE runnable_id = ?1 AND failed = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)
-         ORDER BY id LIMIT ?4";
+           AND (?3 = 0 OR id IS NOT ({FIRST_FAILURE}))
+         ORDER BY id LIMIT ?4"
+    );
     let params = params![runnable, has_failed, keep, limit];
     if runnable.starts_with(WorkflowId::PREFIX) {
-        run_places::delete_with(connection, BEYOND, params)?;
+        run_places::delete_with(connection, &beyond, params)?;
     }
     let deleted = connection
         .execute_prepared(
             &format!(
-                "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN ({BEYOND})"
+                "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN ({beyond})"
             ),
             params,
         )

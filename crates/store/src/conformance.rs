@@ -35,6 +35,7 @@ pub mod runs;
 pub mod scheduled;
 pub mod sealed;
 pub mod sessions;
+pub mod source_health;
 pub mod sources;
 pub mod subscriptions;
 pub mod tail;
@@ -343,6 +344,11 @@ macro_rules! conformance_tests {
                 runs_end_with_their_source,
                 an_events_deliveries_are_found,
                 runs_of_hooks_are_recorded_with_the_settlement,
+            }
+            source_health {
+                a_source_fails_since_the_first_failure_after_a_success,
+                counts_of_runs_that_may_have_been_trimmed_say_so,
+                health_has_the_newest_event_and_the_next_tick,
             }
             scheduled {
                 scheduled_events_are_listed_on_in_until_they_are_due,

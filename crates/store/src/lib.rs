@@ -26,6 +26,7 @@ pub mod runs;
 pub mod sealed;
 pub mod sends;
 pub mod sessions;
+pub mod source_health;
 pub mod sources;
 pub mod subscriptions;
 pub mod tenants;
@@ -54,6 +55,7 @@ pub use runs::*;
 pub use sealed::*;
 pub use sends::*;
 pub use sessions::*;
+pub use source_health::*;
 pub use sources::*;
 pub use subscriptions::*;
 pub use tenants::*;
@@ -83,6 +85,7 @@ pub trait Store:
     + DataStores
     + WorkQueue
     + Runs
+    + SourcesHealth
     + Workflows
     + WorkflowRuns
     + Sends
@@ -111,6 +114,7 @@ impl<T> Store for T where
         + DataStores
         + WorkQueue
         + Runs
+        + SourcesHealth
         + Workflows
         + WorkflowRuns
         + Sends

@@ -236,7 +236,9 @@ pub trait Runs {
     /// Deletes up to `limit` runs beyond those to keep.
     /// Several nodes may call it at once.
     /// MUST keep failures however many successes follow
-    /// (`conformance::runs::failures_are_kept_apart_from_successes`).
+    /// (`conformance::runs::failures_are_kept_apart_from_successes`), and the failure that a row of failures up to now
+    /// began with, unless none are to be kept
+    /// (`conformance::source_health::a_source_fails_since_the_first_failure_after_a_success`).
     async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError>;
 
     /// Deletes up to `limit` runs that ended longer ago than the days for which their workflows keep them, and values of

@@ -1,16 +1,13 @@
 //! `/orgs/{id}`: the things of a workspace.
 
-use axum::{
-    Json,
-    extract::{Extension, State},
-};
+use axum::extract::{Extension, State};
 use headwater_model::id::{SourceId, WorkspaceId};
 
-use super::{ApiState, CallerExtension, PageReply};
+use super::{ApiState, CallerExtension, PageReply, sources};
 use crate::{
-    extract::{Pages, Paging, PathId, cursor},
+    extract::{Pages, Paging, Params, PathId},
     openapi::failure,
-    wire::{Paged, Source, id},
+    wire::{Paged, Source, SourceRequest, id},
 };
 
 /// Lists a workspace's sources
@@ -21,7 +18,7 @@ use crate::{
     path = "/orgs/{id}/sources",
     operation_id = "list_workspace_sources",
     tag = "Sources",
-    params(("id" = id::Workspace, Path), Pages),
+    params(("id" = id::Workspace, Path), Pages, SourceRequest),
     responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
@@ -29,11 +26,8 @@ pub(crate) async fn sources(
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
     Paging(page): Paging<SourceId>,
+    Params(request): Params<SourceRequest>,
 ) -> PageReply<Source> {
     let page = platform.workspace_sources(&caller, id, &page).await?;
-    Ok(Json(Paged::new(
-        page,
-        |view| cursor(&view.source.id),
-        Source::from,
-    )))
+    sources::shown(&platform, page, request.expands_health()).await
 }

@@ -1,17 +1,21 @@
 //! `/sources`. Reading, patching and running one are not part of Pipedream's API.
 
 use axum::{
+    Json,
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_model::id::SourceId;
+use headwater_model::{id::SourceId, page::Page};
+use headwater_platform::{Platform, SourceView};
 
-use super::{ApiState, CallerExtension, DataReply, data, to_the_end};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data, to_the_end};
 use crate::{
     error::ApiError,
-    extract::{Params, PathId},
+    extract::{Params, PathId, cursor},
     openapi::failure,
-    wire::{Data, DeploySource, RunReport, RunSource, Source, UpdateSource, id},
+    wire::{
+        Data, DeploySource, Paged, RunReport, RunSource, Source, SourceRequest, UpdateSource, id,
+    },
 };
 
 /// Deploys a component as a new source
@@ -43,15 +47,42 @@ pub(crate) async fn deploy(
     path = "/sources/{id}",
     operation_id = "show_source",
     tag = "Sources",
-    params(("id" = id::Source, Path)),
+    params(("id" = id::Source, Path), SourceRequest),
     responses((status = 200, description = "The source.", body = Data<Source>), failure::NotFound),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
+    Params(request): Params<SourceRequest>,
 ) -> DataReply<Source> {
-    data(platform.source(&caller, &id).await?.into())
+    let source = platform.source(&caller, &id).await?;
+    let mut health = match request.expands_health() {
+        true => {
+            let one = std::slice::from_ref(&source);
+            platform.sources_health(one).await?
+        }
+        false => Vec::new(),
+    };
+    data(Source::from(source).with_health(health.pop()))
+}
+
+/// A page of sources, with their health if that is to be shown.
+pub(super) async fn shown(
+    platform: &Platform,
+    page: Page<SourceView>,
+    with_health: bool,
+) -> PageReply<Source> {
+    let mut health = match with_health {
+        true => platform.sources_health(&page.items).await?,
+        false => Vec::new(),
+    }
+    .into_iter();
+    Ok(Json(Paged::new(
+        page,
+        |view| cursor(&view.source.id),
+        |view| Source::from(view).with_health(health.next()),
+    )))
 }
 
 /// Updates a source

@@ -11,14 +11,14 @@ use headwater_model::{
     page::Page,
 };
 
-use super::{ApiState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data, sources};
 use crate::{
     error::ApiError,
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
     wire::{
-        CreateUser, Data, Me, NewUser, Paged, Source, Subscription, User, Webhook, WorkspaceScope,
-        id,
+        CreateUser, Data, Me, NewUser, Paged, Source, SourcesRequest, Subscription, User, Webhook,
+        WorkspaceScope, id,
     },
 };
 
@@ -47,24 +47,20 @@ pub(crate) async fn me(
     path = "/users/me/sources",
     operation_id = "list_own_sources",
     tag = "Sources",
-    params(Pages, WorkspaceScope),
+    params(Pages, SourcesRequest),
     responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<SourceId>,
-    Params(scope): Params<WorkspaceScope>,
+    Params(request): Params<SourcesRequest>,
 ) -> PageReply<Source> {
-    let page = match scope.workspace_id() {
+    let page = match request.workspace_id() {
         Some(id) => platform.workspace_sources(&caller, id, &page).await?,
         None => platform.own_sources(&caller, &page).await?,
     };
-    Ok(Json(Paged::new(
-        page,
-        |view| cursor(&view.source.id),
-        Source::from,
-    )))
+    sources::shown(&platform, page, request.expands_health()).await
 }
 
 /// Lists the caller's webhooks

@@ -19,7 +19,7 @@ use utoipa::{
     },
 };
 
-use super::id;
+use super::{id, lenient::expands};
 
 /// Integers beyond this are not exact as JavaScript numbers.
 const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
@@ -59,8 +59,7 @@ impl ChannelRequest {
 
 /// Whether an `expand` parameter names `event`.
 pub(super) fn expands_event(expand: Option<&str>) -> bool {
-    let mut names = expand.unwrap_or_default().split(',');
-    names.any(|name| name.trim() == "event")
+    expands(expand, "event")
 }
 
 /// `DELETE /sources/{id}/events`.

@@ -5,6 +5,12 @@ use headwater_model::{prop::ConfiguredProps, time::EpochMs};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::Value;
 
+/// Whether a comma-separated `expand` parameter has this name.
+pub(super) fn expands(expand: Option<&str>, wanted: &str) -> bool {
+    let mut names = expand.unwrap_or_default().split(',');
+    names.any(|name| name.trim() == wanted)
+}
+
 /// `true`, `"true"` and so on; null is absent.
 pub(crate) fn boolean<'de, D: Deserializer<'de>>(
     deserializer: D,

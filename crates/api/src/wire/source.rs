@@ -10,9 +10,13 @@ use headwater_model::{
 use headwater_platform::{ComponentInput, SourceView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
-use super::{id, lenient};
+use super::{
+    id,
+    lenient::{self, expands},
+    source_health::SourceHealth,
+};
 
 /// A deployment. One of `component_id`, `component_code` and `component_url` is required; the first of
 /// them that is given counts.
@@ -130,6 +134,46 @@ pub(crate) struct RunSource {
     pub(crate) event: Option<Value>,
 }
 
+/// Listings of sources that can be one of a workspace, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SourcesRequest {
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+    /// `health` adds `health` to each source. Not part of Pipedream's API.
+    expand: Option<String>,
+}
+
+impl SourcesRequest {
+    pub(crate) fn workspace_id(&self) -> Option<WorkspaceId> {
+        self.workspace_id.clone().or(self.org_id.clone())
+    }
+
+    /// Whether sources are to be shown with their health.
+    pub(crate) fn expands_health(&self) -> bool {
+        expands(self.expand.as_deref(), "health")
+    }
+}
+
+/// The parameters of sources that are shown.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SourceRequest {
+    /// `health` adds `health` to each source. Not part of Pipedream's API.
+    expand: Option<String>,
+}
+
+impl SourceRequest {
+    /// Whether sources are to be shown with their health.
+    pub(crate) fn expands_health(&self) -> bool {
+        expands(self.expand.as_deref(), "health")
+    }
+}
+
 /// A source: a deployed component.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Source {
@@ -170,6 +214,17 @@ pub(crate) struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
+    /// With `expand=health`: its newest run and event, since when it fails, its next tick. Not part of Pipedream's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    health: Option<SourceHealth>,
+}
+
+impl Source {
+    /// The source with its health, if that is to be shown.
+    pub(crate) fn with_health(self, health: Option<headwater_platform::SourceHealth>) -> Self {
+        let health = health.map(SourceHealth::from);
+        Self { health, ..self }
+    }
 }
 
 /// A mark that a secret value is set.
@@ -200,6 +255,7 @@ impl From<SourceView> for Source {
             name_slug: source.name_slug,
             org_id: source.owner.workspace_id.clone(),
             workspace_id: source.owner.workspace_id,
+            health: None,
         }
     }
 }

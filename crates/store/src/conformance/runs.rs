@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The end of a run that returned.
-fn returned() -> EndedRun {
+pub(super) fn returned() -> EndedRun {
     EndedRun {
         version: RunVersion::Component(ComponentId::new(T0, 7)),
         trigger: RunTrigger::Http,
@@ -34,7 +34,7 @@ fn returned() -> EndedRun {
     }
 }
 
-fn failed(outcome: RunOutcome, error: &str) -> EndedRun {
+pub(super) fn failed(outcome: RunOutcome, error: &str) -> EndedRun {
     EndedRun {
         outcome,
         error: Some(error.to_owned()),
@@ -51,7 +51,11 @@ fn last_commit(source: &Leased, ended: EndedRun) -> RunCommit {
 }
 
 /// Commits runs that end so, and tells their ids.
-async fn end_all(store: &dyn Store, source: &Leased, ends: &[EndedRun]) -> Vec<InvocationId> {
+pub(super) async fn end_all(
+    store: &dyn Store,
+    source: &Leased,
+    ends: &[EndedRun],
+) -> Vec<InvocationId> {
     let mut ids = Vec::new();
     for end in ends {
         let run = last_commit(source, end.clone());

@@ -24,6 +24,14 @@ async fn a_workspace_lists_its_own_sources_only() {
         made.push(node.post("/sources", body).await.is(200).data());
     }
     assert_eq!(node.get(&path).await.is(200).items(), made);
+    let expanded = node.get(&format!("{path}?expand=health")).await.is(200);
+    let mut healths = expanded.items();
+    let recent = json!({"runs": 0, "failures": 0, "at_least": false});
+    for source in &mut healths {
+        let health = source.as_object_mut().unwrap().remove("health").unwrap();
+        assert_eq!(health["last_24_hours"], recent);
+    }
+    assert_eq!(healths, made);
     let page = node.get(&format!("{path}?limit=2")).await.is(200);
     assert_eq!(page.items(), made[..2]);
     let cursor = page.json()["page_info"]["end_cursor"]

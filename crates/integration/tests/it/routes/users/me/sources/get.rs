@@ -93,3 +93,22 @@ async fn a_wrong_page_is_told_and_not_guessed() {
         assert_eq!(error["param"], param, "{query}");
     }
 }
+
+#[tokio::test]
+async fn each_source_of_a_page_is_listed_with_its_own_health() {
+    let node = Node::start().await;
+    deployed(&node, &["quiet", "busy"]).await;
+    let path = "/users/me/sources?expand=health";
+    let fresh = node.get(path).await.is(200).items();
+    assert_eq!(fresh[0]["health"]["last_run"], json!(null));
+    let busy = fresh[1]["id"].as_str().unwrap();
+    let run = json!({"event": {"n": 1}});
+    let report = node.post(&format!("/sources/{busy}/run"), run).await;
+    let id = report.is(200).data()["invocation_id"].clone();
+    let items = node.get(path).await.is(200).items();
+    assert_eq!(items[0]["health"], fresh[0]["health"]);
+    assert_eq!(items[1]["health"]["last_run"]["id"], id);
+    assert_eq!(items[1]["health"]["last_24_hours"]["runs"], 1);
+    let plain = node.get("/users/me/sources").await.is(200).items();
+    assert!(plain.iter().all(|source| source.get("health").is_none()));
+}

@@ -102,7 +102,7 @@ pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, lo
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
-    HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
+    HealthStatus, ListedComponent, OutcomeFilter, Owner, Record, RunFilter, RunOutcome, RunRecord,
     RunTrigger, RunVersion, SavedComponent, Session, SourceHealth, Usage, User, Webhook,
     WebhookBacklog,
 };

@@ -35,7 +35,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{home, signin, sources},
+    page::{home, live, signin, sources},
     state::Ui,
 };
 
@@ -64,5 +64,25 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
         .route("/", get(home::show))
+        .route("/live", get(live::show))
         .route("/sources", get(sources::list::show))
+        .route("/sources/{id}", get(sources::events::show))
+        .route("/sources/{id}/events", get(sources::events::show))
+        .route("/sources/{id}/logs", get(sources::logs::show))
+        .route("/sources/{id}/runs", get(sources::runs::show))
+        .route("/sources/{id}/errors", get(sources::errors::show))
+        .route("/sources/{id}/config", get(sources::config::show))
+        .route(
+            "/sources/{id}/subscriptions",
+            get(sources::subscriptions::show),
+        )
+        .route(
+            "/sources/{id}/run",
+            get(sources::run::show).post(sources::run::submit),
+        )
+        .route("/sources/{id}/switch", post(sources::switch::submit))
+        .route(
+            "/sources/{id}/delete",
+            get(sources::delete::show).post(sources::delete::submit),
+        )
 }

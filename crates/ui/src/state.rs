@@ -1,13 +1,16 @@
 //! The parts of the node that pages need.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
+use headwater_model::id::SessionId;
 use headwater_platform::{Environment, Platform};
+use parking_lot::Mutex;
 use url::{Host, Url};
 
 /// The web UI of a node.
 pub(crate) struct Ui {
     pub(crate) platform: Arc<Platform>,
+    pub(crate) streams: Streams,
     /// The host of the public URL.
     public_host: Option<String>,
     /// Whether browsers come over TLS when they come by the public URL.
@@ -25,6 +28,7 @@ impl Ui {
         let public_path = path.trim_end_matches('/').to_owned();
         Self {
             platform,
+            streams: Streams::default(),
             public_host,
             is_public_tls,
             public_path,
@@ -74,6 +78,47 @@ impl Ui {
     }
 }
 
+/// Streams of one session that are open at once.
+const STREAMS_MAX: usize = 16;
+
+/// The streams that are open, by session.
+#[derive(Clone, Default)]
+pub(crate) struct Streams(Arc<Mutex<HashMap<SessionId, usize>>>);
+
+/// The place of one stream, until it is dropped.
+pub(crate) struct StreamPlace {
+    streams: Streams,
+    session: SessionId,
+}
+
+impl Streams {
+    /// A place for another stream of the session, if it has not too many.
+    pub(crate) fn enter(&self, session: &SessionId) -> Option<StreamPlace> {
+        let mut open = self.0.lock();
+        let count = open.entry(session.clone()).or_default();
+        if *count >= STREAMS_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(StreamPlace {
+            streams: self.clone(),
+            session: session.clone(),
+        })
+    }
+}
+
+impl Drop for StreamPlace {
+    fn drop(&mut self) {
+        let mut open = self.streams.0.lock();
+        if let Some(count) = open.get_mut(&self.session) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.session);
+            }
+        }
+    }
+}
+
 /// The name in a `Host`, without its port.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
@@ -85,6 +130,22 @@ fn name_of(host: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_has_a_bounded_number_of_streams() {
+        let streams = Streams::default();
+        let [one, two] =
+            [1, 2].map(|id| SessionId::new(headwater_model::time::EpochMs(1), id << 64));
+        let mut places: Vec<_> = (0..STREAMS_MAX)
+            .map(|_| streams.enter(&one).unwrap())
+            .collect();
+        assert!(streams.enter(&one).is_none());
+        assert!(streams.enter(&two).is_some());
+        places.pop();
+        assert!(streams.enter(&one).is_some());
+        drop(places);
+        assert!(streams.0.lock().is_empty());
+    }
 
     #[test]
     fn ports_are_no_part_of_names() {

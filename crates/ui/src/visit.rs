@@ -10,7 +10,11 @@ use headwater_model::{id::WorkspaceId, time::EpochMs};
 use headwater_platform::{Browser, Caller, SignedIn};
 use url::form_urlencoded;
 
-use crate::{cookie::Cookies, problem::Problem, state::Ui};
+use crate::{
+    cookie::{Cookie, Cookies},
+    problem::Problem,
+    state::Ui,
+};
 
 /// The look of pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,6 +90,11 @@ impl Visitor {
     /// The user behind the session.
     pub(crate) fn caller(&self) -> &Caller {
         &self.signed_in().caller
+    }
+
+    /// The value of the session's cookie, by which a stream asks whether it still is one.
+    pub(crate) fn session_secret(&self) -> String {
+        self.0.cookies.get(Cookie::Session).unwrap_or_default()
     }
 
     pub(crate) fn signed_in(&self) -> &SignedIn {

@@ -177,6 +177,8 @@ fn markup(next: &str, wrong: Option<&str>) -> Markup {
                 label for="key" { "API key" }
                 input #key type="password" name="key" required autofocus autocomplete="current-password"
                     spellcheck="false" aria-describedby=[wrong.map(|_| "wrong")] aria-invalid=[wrong.map(|_| "true")];
+                // Keepers of passwords want to know whose it is.
+                input type="text" name="username" value="headwater" autocomplete="username" hidden;
                 input type="hidden" name="next" value=(next);
                 button.primary { "Sign in" }
             }

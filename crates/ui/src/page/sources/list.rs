@@ -1,4 +1,4 @@
-//! `/sources`: every source with its state.
+//! `/sources`: every source with its state, its last run and its last event.
 
 use std::sync::Arc;
 
@@ -7,16 +7,17 @@ use headwater_model::{
     id::SourceId,
     page::{Page as Listed, PageRequest},
 };
-use headwater_platform::{PlatformError, SourceView};
+use headwater_platform::{PlatformError, SourceHealth, SourceView};
 use maud::{Markup, html};
 
+use super::head::{Shown, health_state};
 use crate::{
     part::{
         code::copyable,
         empty::empty,
         icon::{Icon, icon},
+        outcome::outcome,
         pager::{Ends, pager},
-        state::{Tone, state},
         text, time,
     },
     reply::{Page, PageReply, Section},
@@ -28,12 +29,8 @@ use crate::{
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let page = visitor.page_request();
     let sources = listed(&ui, &visitor, &page).await?;
-    let ends = Ends {
-        first: sources.items.first().map(|view| view.source.id.as_str()),
-        last: sources.items.last().map(|view| view.source.id.as_str()),
-        rows: sources.items.len(),
-        total_count: sources.total_count,
-    };
+    let ends = Ends::of(&sources, |view| view.source.id.as_str());
+    let health = ui.platform.sources_health(&sources.items).await?;
     let body = html! {
         header.title {
             h1 { "Sources" }
@@ -42,7 +39,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         @if sources.items.is_empty() {
             (nothing())
         } @else {
-            (table(&visitor, &sources.items))
+            (table(&visitor, sources.items.into_iter().zip(health)))
             (pager(&visitor, &ends))
         }
     };
@@ -64,27 +61,49 @@ async fn listed(
     }
 }
 
-fn table(visitor: &Visitor, sources: &[SourceView]) -> Markup {
+fn table(visitor: &Visitor, sources: impl Iterator<Item = (SourceView, SourceHealth)>) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Name" } th scope="col" { "State" } th scope="col" { "Deployed" } } }
-            tbody {
-                @for view in sources {
-                    tr data-key=(view.source.id) {
-                        th scope="row" { a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) } }
-                        td data-label="State" { (state_of(view)) }
-                        td data-label="Deployed" { (time::ago(headwater_model::time::EpochMs(view.source.updated_at.0 * 1000), visitor.now_ms)) }
-                    }
+            thead {
+                tr {
+                    th scope="col" { "Name" }
+                    th scope="col" { "State" }
+                    th scope="col" { "Runs on" }
+                    th scope="col" { "Last run" }
+                    th scope="col" { "Last event" }
+                    th scope="col" { "Next" }
                 }
             }
+            tbody { @for (view, health) in sources { (row(visitor, Shown { view, health })) } }
         }
     }
 }
 
-fn state_of(view: &SourceView) -> Markup {
-    match view.active() {
-        true => state(Tone::Good, "active"),
-        false => state(Tone::Quiet, "paused"),
+fn row(visitor: &Visitor, shown: Shown) -> Markup {
+    let now_ms = visitor.now_ms;
+    let Shown { view, health } = &shown;
+    html! {
+        tr data-key=(view.source.id) {
+            th scope="row" { a href=(shown.base()) { (text::line(shown.name())) } }
+            td data-label="State" { (health_state(view, health)) }
+            td data-label="Runs on" { (shown.triggers()) }
+            td data-label="Last run" {
+                @match &health.last_run {
+                    Some(run) => { (outcome(run.ended.outcome)) " " (time::ago(run.ended.started_at_ms, now_ms)) }
+                    None => { span.note { "never" } }
+                }
+            }
+            td data-label="Last event" {
+                @match &health.last_event {
+                    Some(event) => {
+                        (time::ago(event.indexed_at_ms, now_ms)) " "
+                        @if let Some(summary) = &event.summary { (text::line(summary)) }
+                    }
+                    None => { span.note { "none" } }
+                }
+            }
+            td data-label="Next" { @if let Some(next) = health.next_tick_at_ms { (time::ago(next, now_ms)) } }
+        }
     }
 }
 
@@ -93,7 +112,8 @@ fn nothing() -> Markup {
         "There are no sources here yet.",
         html! {
             p { "A source is a component that watches an API, a timer or an HTTP endpoint, and emits events." }
-            p { (copyable("headwater deploy examples/http-orders.mjs")) }
+            p { a.button.primary href="/deploy" { (icon(Icon::Plus)) "Deploy your first source" } }
+            p { "Or in a terminal: " (copyable("headwater deploy examples/http-orders.mjs")) }
         },
     )
 }

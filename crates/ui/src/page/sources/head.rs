@@ -1,0 +1,151 @@
+//! The head of every page of a source: its name, its state, its trigger, and what can be done with it.
+
+use headwater_model::id::SourceId;
+use headwater_platform::{PlatformError, SourceHealth, SourceView};
+use maud::{Markup, html};
+
+use crate::{
+    part::{
+        code::{copyable, quoted},
+        icon::{Icon, icon},
+        outcome::outcome,
+        schedule::in_words,
+        state::{Tone, state},
+        tabs::tabs,
+        text, time,
+    },
+    state::Ui,
+    visit::Visitor,
+};
+
+const TABS: [(&str, &str); 6] = [
+    ("events", "Events"),
+    ("logs", "Logs"),
+    ("runs", "Runs"),
+    ("errors", "Errors"),
+    ("config", "Configuration"),
+    ("subscriptions", "Subscriptions"),
+];
+
+/// A source with its health.
+pub(crate) struct Shown {
+    pub(crate) view: SourceView,
+    pub(crate) health: SourceHealth,
+}
+
+impl Shown {
+    /// The source that a page is about.
+    pub(crate) async fn of(
+        ui: &Ui,
+        visitor: &Visitor,
+        id: &SourceId,
+    ) -> Result<Self, PlatformError> {
+        let view = ui.platform.source(visitor.caller(), id).await?;
+        let health = ui
+            .platform
+            .sources_health(std::slice::from_ref(&view))
+            .await?;
+        Ok(Self {
+            view,
+            health: health.into_iter().next().unwrap_or_default(),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.view.source.spec.name
+    }
+
+    /// The name that commands take.
+    pub(crate) fn quoted(&self) -> String {
+        quoted(&self.view.source.name_slug)
+    }
+
+    pub(crate) fn base(&self) -> String {
+        format!("/sources/{}", self.view.source.id)
+    }
+
+    /// The addresses at which it takes requests.
+    pub(crate) fn endpoint_urls(&self, ui: &Ui) -> Vec<String> {
+        let endpoints = self.view.source.spec.endpoints.iter();
+        let config = ui.platform.config();
+        endpoints
+            .map(|endpoint| config.endpoint_url(&endpoint.token))
+            .collect()
+    }
+
+    /// What makes it run, in words.
+    pub(crate) fn triggers(&self) -> String {
+        let spec = &self.view.source.spec;
+        let timers = spec.timers.iter().map(|timer| in_words(&timer.schedule));
+        let requests = (!spec.endpoints.is_empty()).then(|| "requests at its endpoint".to_owned());
+        let all: Vec<_> = timers.chain(requests).collect();
+        match all.is_empty() {
+            true => "events that it subscribes to, or by hand".to_owned(),
+            false => all.join(", "),
+        }
+    }
+
+    /// The head, with the tab that is shown.
+    pub(crate) fn head(&self, ui: &Ui, visitor: &Visitor, tab: &str) -> Markup {
+        let base = self.base();
+        html! {
+            p.crumbs { a href="/sources" { "Sources" } }
+            header.title {
+                h1 { (text::value(self.name())) }
+                (health_state(&self.view, &self.health))
+                (self.buttons(&base))
+            }
+            dl.facts {
+                dt { "Runs on" }
+                dd {
+                    (self.triggers())
+                    @if let Some(next) = self.health.next_tick_at_ms { ", next " (time::ago(next, visitor.now_ms)) }
+                }
+                @if let Some(run) = &self.health.last_run {
+                    dt { "Last run" }
+                    dd {
+                        a href={ "/runs/" (run.id) } { (time::ago(run.ended.started_at_ms, visitor.now_ms)) } " "
+                        (outcome(run.ended.outcome))
+                        @if let Some(error) = &run.ended.error { " " (text::line(error)) }
+                    }
+                }
+                @if let Some(since) = self.health.failing_since_ms {
+                    dt { "Failing" }
+                    dd { "since " (time::ago(since, visitor.now_ms)) }
+                }
+                @for url in self.endpoint_urls(ui) {
+                    dt { "Endpoint" }
+                    dd { (copyable(&url)) }
+                }
+            }
+            (tabs("Parts of the source", &base, &TABS, tab))
+        }
+    }
+
+    fn buttons(&self, base: &str) -> Markup {
+        let is_active = self.view.active();
+        html! {
+            div.actions {
+                @if is_active { a.button href={ (base) "/run" } data-key="r" { (icon(Icon::Play)) "Run now" } }
+                form method="post" action={ (base) "/switch" } {
+                    @if is_active {
+                        button name="active" value="false" { (icon(Icon::Paused)) "Pause" }
+                    } @else {
+                        button name="active" value="true" { (icon(Icon::Play)) "Resume" }
+                    }
+                }
+                a.button.danger href={ (base) "/delete" } { "Delete" }
+            }
+        }
+    }
+}
+
+/// The state of a source in one word.
+pub(crate) fn health_state(view: &SourceView, health: &SourceHealth) -> Markup {
+    match (view.active(), health.failing_since_ms) {
+        (false, _) => state(Tone::Quiet, "paused"),
+        (true, Some(_)) => state(Tone::Bad, "failing"),
+        (true, None) if health.last_run.is_none() => state(Tone::Busy, "waiting"),
+        (true, None) => state(Tone::Good, "ok"),
+    }
+}

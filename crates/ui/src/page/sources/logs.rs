@@ -1,0 +1,79 @@
+//! `/sources/{id}/logs`: what its code wrote, oldest first as it was written.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::{channel::Channel, event::Event};
+use headwater_platform::{EventsQuery, LogLevel, LogLine, default_channels};
+use maud::{Markup, html};
+
+use super::{SourcePath, head::Shown};
+use crate::{
+    part::{
+        empty::empty,
+        pager::{Ends, pager},
+        text, time,
+    },
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows the log of a source.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    SourcePath(id): SourcePath,
+) -> PageReply {
+    let shown = Shown::of(&ui, &visitor, &id).await?;
+    let query = EventsQuery {
+        channels: default_channels(Some(Channel::LOGS)),
+        page: visitor.page_request(),
+    };
+    let lines = ui
+        .platform
+        .source_events(visitor.caller(), &id, &query)
+        .await?;
+    let body = html! {
+        (shown.head(&ui, &visitor, "logs"))
+        @if lines.items.is_empty() {
+            (empty("Its code wrote nothing that is kept.", html! {
+                p { "Lines of " code { "console.log" } " and its like appear here." }
+            }))
+        } @else {
+            div.log tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
+            (pager(&visitor, &Ends::of(&lines, |line| line.id)))
+        }
+    };
+    Ok(
+        Page::of(Section::Sources, format!("{} · log", shown.name()), body)
+            .command(format!("headwater logs {} -f", shown.quoted())),
+    )
+}
+
+fn row(event: &Event) -> Markup {
+    let Ok(line) = serde_json::from_str::<LogLine>(event.event.get()) else {
+        return html! { li { (time::exact(event.indexed_at_ms)) span {} span { (text::value(event.event.get())) } } };
+    };
+    let (word, class) = level(line.level);
+    html! {
+        li class=(class) {
+            (time::exact(line.ts))
+            @match &event.run_id {
+                Some(run) => { a href={ "/runs/" (run) } { (word) } }
+                None => { span { (word) } }
+            }
+            span { (text::value(&line.message)) }
+        }
+    }
+}
+
+/// The word and the class of a severity.
+pub(crate) fn level(level: LogLevel) -> (&'static str, &'static str) {
+    match level {
+        LogLevel::Debug => ("debug", "debug"),
+        LogLevel::Info => ("info", "info"),
+        LogLevel::Warn => ("warn", "warn"),
+        LogLevel::Error => ("error", "error"),
+    }
+}

@@ -1,0 +1,94 @@
+//! `/sources/{id}/runs`: when it ran, and how that ended.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_platform::{OutcomeFilter, RunFilter, RunRecord};
+use maud::{Markup, html};
+
+use super::{SourcePath, head::Shown};
+use crate::{
+    part::{
+        empty::empty,
+        outcome::{outcome, trigger},
+        pager::{Ends, pager},
+        text, time,
+    },
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Lists the runs of a source.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    SourcePath(id): SourcePath,
+) -> PageReply {
+    let shown = Shown::of(&ui, &visitor, &id).await?;
+    let wanted = visitor.parameter("outcome");
+    let filter = RunFilter {
+        outcome: match wanted.as_deref() {
+            Some("failed") => Some(OutcomeFilter::Failed),
+            Some("succeeded") => Some(OutcomeFilter::Succeeded),
+            _ => None,
+        },
+        ..RunFilter::default()
+    };
+    let page = visitor.page_request();
+    let runs = ui
+        .platform
+        .source_runs(visitor.caller(), &id, filter, &page)
+        .await?;
+    let body = html! {
+        (shown.head(&ui, &visitor, "runs"))
+        ul.chips aria-label="Outcome" {
+            @for (value, label) in [(None, "All"), (Some("failed"), "Failed"), (Some("succeeded"), "Succeeded")] {
+                li { a href=(visitor.with(&[("outcome", value)])) aria-current=[(wanted.as_deref() == value).then_some("true")] { (label) } }
+            }
+        }
+        @if runs.items.is_empty() {
+            (empty("No run is kept here.", html! { p { "It runs on " (shown.triggers()) "." } }))
+        } @else {
+            (table(&runs.items, &visitor))
+            (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
+        }
+    };
+    Ok(
+        Page::of(Section::Sources, format!("{} · runs", shown.name()), body)
+            .command(format!("headwater runs {}", shown.quoted())),
+    )
+}
+
+fn table(runs: &[RunRecord], visitor: &Visitor) -> Markup {
+    html! {
+        table.list {
+            thead {
+                tr {
+                    th scope="col" { "Started" }
+                    th scope="col" { "Outcome" }
+                    th scope="col" { "Cause" }
+                    th.number scope="col" { "Waited" }
+                    th.number scope="col" { "Took" }
+                    th.number scope="col" { "Emitted" }
+                    th.number scope="col" { "Dropped" }
+                    th scope="col" { "Error" }
+                }
+            }
+            tbody {
+                @for run in runs {
+                    tr {
+                        td.narrow { a href={ "/runs/" (run.id) } { (time::ago(run.ended.started_at_ms, visitor.now_ms)) } }
+                        td data-label="Outcome" { (outcome(run.ended.outcome)) }
+                        td data-label="Cause" { (trigger(run.ended.trigger)) }
+                        td.number data-label="Waited" { (time::took(run.ended.started_at_ms.since(run.ended.queued_at_ms))) }
+                        td.number data-label="Took" { (time::took(run.ended.ended_at_ms.since(run.ended.started_at_ms))) }
+                        td.number data-label="Emitted" { (run.ended.emitted) }
+                        td.number data-label="Dropped" { (run.ended.dropped.count) }
+                        td data-label="Error" { @if let Some(error) = &run.ended.error { (text::line(error)) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! How a run of a source ended.
+
+use headwater_model::outcome::Limit;
+use headwater_platform::{RunOutcome, RunTrigger};
+use maud::Markup;
+
+use super::state::{Tone, state};
+
+/// The outcome as a state.
+pub(crate) fn outcome(outcome: RunOutcome) -> Markup {
+    match outcome {
+        RunOutcome::Returned => state(Tone::Good, "ok"),
+        RunOutcome::Threw => state(Tone::Bad, "threw"),
+        RunOutcome::LimitExceeded(limit) => state(Tone::Bad, of_limit(limit)),
+        RunOutcome::Lost => state(Tone::Bad, "lost"),
+        RunOutcome::Cancelled => state(Tone::Quiet, "cancelled"),
+    }
+}
+
+fn of_limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Wall => "timed out",
+        Limit::Memory => "out of memory",
+        Limit::Output => "too much output",
+    }
+}
+
+/// The cause of a run.
+pub(crate) fn trigger(trigger: RunTrigger) -> &'static str {
+    match trigger {
+        RunTrigger::Timer => "timer",
+        RunTrigger::Http => "request",
+        RunTrigger::Manual => "by hand",
+        RunTrigger::Event => "event",
+        RunTrigger::Email => "mail",
+        RunTrigger::Call => "call",
+        RunTrigger::Deploy => "deploy",
+        RunTrigger::Activate => "activate",
+        RunTrigger::Deactivate => "deactivate",
+    }
+}

@@ -17,7 +17,7 @@ use crate::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
         events, feeds, health, keys, orgs, registry, runs, sessions, sources, subscriptions, users,
-        variables, webhooks, workflow_runs, workflows, workspaces,
+        variables, webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -94,6 +94,8 @@ const CLIENTS: &[PathItem] = &[
     || routes!(workflows::list, workflows::deploy),
     || routes!(workflows::show, workflows::patch, workflows::delete),
     || routes!(workflows::run),
+    || routes!(workflow_deployments::list),
+    || routes!(workflow_deployments::show),
     || routes!(workflow_runs::list),
     || routes!(workflow_runs::replay),
     || routes!(workflow_runs::cancel),

@@ -7,6 +7,7 @@ mod call;
 mod component;
 mod data_store;
 mod delivery;
+mod deployment;
 mod envelope;
 mod error;
 mod event;
@@ -39,6 +40,7 @@ pub(crate) use self::{
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{DataStore, Record, TextCursor, place},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
+    deployment::{Deployment, Summary as DeploymentSummary},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},

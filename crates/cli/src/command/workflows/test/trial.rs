@@ -13,7 +13,7 @@ use headwater_model::page::PageRequest;
 use headwater_model::time::EpochMs;
 use headwater_platform::{
     Caller, Clock as _, DeployWorkflow, Ingress, IngressRequest, Platform, ResumeRequest,
-    RunFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
+    RunsFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
 };
 use headwater_workflow::definition::Definition;
 use headwater_workflow::run::WaitKind;
@@ -214,10 +214,10 @@ async fn first_run(
     workflow: &WorkflowId,
 ) -> Result<InvocationId> {
     loop {
-        for is_open in [true, false] {
+        for filter in [RunsFilter::Open, RunsFilter::Ended] {
             let page = PageRequest::first(1);
             let runs = platform
-                .workflow_runs(caller, workflow, is_open, RunFilter::default(), &page)
+                .workflow_runs(caller, workflow, filter, page)
                 .await?;
             if let Some(run) = runs.items.first() {
                 return Ok(run.id.clone());

@@ -17,6 +17,7 @@ mod layout;
 mod origin;
 mod page;
 mod part;
+mod path;
 mod problem;
 mod query;
 mod reply;
@@ -35,7 +36,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{home, live, signin, sources},
+    page::{deliveries, home, live, runs, signin, sources, webhooks},
     state::Ui,
 };
 
@@ -85,4 +86,26 @@ fn pages() -> Router<Arc<Ui>> {
             "/sources/{id}/delete",
             get(sources::delete::show).post(sources::delete::submit),
         )
+        .route("/runs/{id}", get(runs::show::show))
+        .route("/webhooks", get(webhooks::list::show))
+        .route(
+            "/webhooks/new",
+            get(webhooks::create::show).post(webhooks::create::submit),
+        )
+        .route("/webhooks/{id}", get(webhooks::show::show))
+        .route("/webhooks/{id}/switch", post(webhooks::change::switch))
+        .route(
+            "/webhooks/{id}/secret",
+            get(webhooks::secret::show).post(webhooks::secret::submit),
+        )
+        .route(
+            "/webhooks/{id}/replay",
+            get(webhooks::replay::show).post(webhooks::replay::submit),
+        )
+        .route(
+            "/webhooks/{id}/delete",
+            get(webhooks::change::ask_to_delete).post(webhooks::change::delete),
+        )
+        .route("/deliveries/{id}", get(deliveries::show::show))
+        .route("/deliveries/{id}/retry", post(deliveries::show::retry))
 }

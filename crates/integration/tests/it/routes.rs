@@ -107,6 +107,13 @@ mod secret_key {
         mod post;
     }
 }
+mod sessions {
+    mod delete;
+    mod get;
+}
+mod sign_in_links {
+    mod post;
+}
 mod sources {
     mod delete;
     mod event_summaries {

@@ -110,5 +110,5 @@ pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Owner, Record, RunFilter, RunOutcome, RunRecord,
     RunTrigger, RunVersion, SavedComponent, SendRecord, SendState, SendWay, Session, SourceHealth,
-    Usage, User, Webhook, WebhookBacklog, Workflow, WorkflowHealth,
+    Usage, User, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -36,7 +36,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{deliveries, home, live, runs, signin, sources, webhooks},
+    page::{deliveries, home, live, runs, signin, sources, webhooks, workflows},
     state::Ui,
 };
 
@@ -108,4 +108,42 @@ fn pages() -> Router<Arc<Ui>> {
         )
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
+        .merge(pages_of_workflows())
+}
+
+fn pages_of_workflows() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/workflows", get(workflows::list::show))
+        .route("/workflows/{id}", get(workflows::runs::show))
+        .route("/workflows/{id}/runs", get(workflows::runs::show))
+        .route("/workflows/{id}/steps", get(workflows::steps::show))
+        .route("/workflows/{id}/events", get(workflows::events::show))
+        .route("/workflows/{id}/errors", get(workflows::errors::show))
+        .route("/workflows/{id}/settings", get(workflows::settings::show))
+        .route(
+            "/workflows/{id}/run",
+            get(workflows::start::show).post(workflows::start::submit),
+        )
+        .route("/workflows/{id}/switch", post(workflows::change::switch))
+        .route(
+            "/workflows/{id}/delete",
+            get(workflows::change::ask_to_delete).post(workflows::change::delete),
+        )
+        .route("/workflows/{id}/runs/{run}", get(workflows::run::show))
+        .route(
+            "/workflows/{id}/runs/{run}/value",
+            get(workflows::run_value::show),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/replay",
+            get(workflows::replay::show).post(workflows::replay::submit),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/cancel",
+            get(workflows::run_actions::ask_to_cancel).post(workflows::run_actions::cancel),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/answer",
+            post(workflows::run_actions::answer),
+        )
 }

@@ -7,3 +7,4 @@ pub(crate) mod runs;
 pub(crate) mod signin;
 pub(crate) mod sources;
 pub(crate) mod webhooks;
+pub(crate) mod workflows;

@@ -110,6 +110,9 @@ pub(crate) struct ResumeRun {
     path: Option<String>,
     /// `$resume_data` of the step.
     data: Option<Value>,
+    /// Whether the step is to run again at once, as a request at its `rerun_url` has it.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    rerun: Option<bool>,
 }
 
 impl From<ResumeRun> for ResumeRequest {
@@ -117,6 +120,7 @@ impl From<ResumeRun> for ResumeRequest {
         Self {
             path: request.path.filter(|path| !path.is_empty()),
             data: request.data,
+            runs_again: request.rerun.unwrap_or_default(),
         }
     }
 }

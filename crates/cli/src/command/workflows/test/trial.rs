@@ -317,6 +317,7 @@ impl Follower {
                 let request = ResumeRequest {
                     path: Some(wait.path.to_string()),
                     data: Some(resume.data),
+                    runs_again: false,
                 };
                 self.platform
                     .resume_run(&self.caller, &self.begun.run, &request)

@@ -190,8 +190,17 @@ pub(crate) enum ClientCommand {
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
+    /// Open the web UI in a browser, signed in
+    Open(OpenArguments),
     /// Check the node and the connection to it
     Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArguments {
+    /// Print the link instead of opening a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
 }
 
 #[derive(Debug, Args)]

@@ -36,7 +36,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{deliveries, home, live, runs, signin, sources, webhooks, workflows},
+    page::{deliveries, events, home, live, runs, signin, sources, webhooks, workflows},
     state::Ui,
 };
 
@@ -69,6 +69,14 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
+        .route(
+            "/sources/{id}/events/{event_id}",
+            get(events::show::of_source),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/raw",
+            get(events::show::raw),
+        )
         .route("/sources/{id}/logs", get(sources::logs::show))
         .route("/sources/{id}/runs", get(sources::runs::show))
         .route("/sources/{id}/errors", get(sources::errors::show))
@@ -106,6 +114,16 @@ fn pages() -> Router<Arc<Ui>> {
             "/webhooks/{id}/delete",
             get(webhooks::change::ask_to_delete).post(webhooks::change::delete),
         )
+        .route("/deliveries", get(deliveries::list::show))
+        .route(
+            "/deliveries/retry",
+            get(deliveries::change::ask_to_retry).post(deliveries::change::retry),
+        )
+        .route(
+            "/deliveries/discard",
+            get(deliveries::change::ask_to_discard).post(deliveries::change::discard),
+        )
+        .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
         .merge(pages_of_workflows())

@@ -44,6 +44,12 @@ mod data_stores {
     }
 }
 mod deliveries {
+    mod counts {
+        mod get;
+    }
+    mod discard {
+        mod post;
+    }
     mod get;
     mod retry {
         mod post;
@@ -121,6 +127,13 @@ mod sources {
     }
     mod events {
         mod delete;
+        mod deliveries {
+            mod get;
+        }
+        mod get;
+        mod runs {
+            mod get;
+        }
     }
     mod get;
     mod logs {
@@ -190,6 +203,15 @@ mod workflows {
     }
     mod event_summaries {
         mod get;
+    }
+    mod events {
+        mod deliveries {
+            mod get;
+        }
+        mod get;
+        mod runs {
+            mod get;
+        }
     }
     mod get;
     mod patch;

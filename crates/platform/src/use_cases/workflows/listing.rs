@@ -1,14 +1,16 @@
 //! Lists: workflows with their health, and their runs.
 
 use headwater_model::{
-    id::{InvocationId, WorkflowId, WorkspaceId},
+    id::{InvocationId, RunnableId, WorkflowId, WorkspaceId},
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    OutcomeFilter, RunFilter, RunOutcome, SourceFilter, Workflow, WorkflowHealth,
+    OpenRun, OutcomeFilter, RunFilter, RunOutcome, SourceFilter, Workflow, WorkflowHealth,
 };
 
-use super::{WorkflowRunStatus, WorkflowRunSummary, WorkflowView, selection::Selection};
+use super::{
+    WorkflowRunStatus, WorkflowRunSummary, WorkflowView, runs::Moment, selection::Selection,
+};
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
 /// Runs of a workflow to list.
@@ -152,5 +154,24 @@ impl Platform {
             items: items.collect(),
             total_count: ended.total_count,
         })
+    }
+
+    /// A run that has not ended, of a workflow or of a source, as lists show it.
+    pub(in crate::use_cases) async fn open_run_summary(
+        &self,
+        run: &OpenRun,
+    ) -> Result<WorkflowRunSummary, PlatformError> {
+        let workflow = match &run.runnable {
+            RunnableId::Source(_) => None,
+            RunnableId::Workflow(id) => self.core.store.workflow(id).await?,
+        };
+        let now = match workflow {
+            Some(workflow) => self.moment_of(&workflow).await?,
+            None => Moment {
+                now_ms: self.core.env.now_ms(),
+                is_limited: false,
+            },
+        };
+        Ok(WorkflowRunSummary::of_open(run, now))
     }
 }

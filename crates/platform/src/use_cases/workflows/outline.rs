@@ -96,9 +96,20 @@ fn around(path: &Path, blocks: &BTreeMap<&Path, &Node>) -> (Option<Path>, Option
 }
 
 fn outline(path: &Path, node: &Node, secrets: &[String]) -> NodeOutline {
-    let (settings, secrets) = match &node.kind {
-        NodeKind::Step(step) => props(step, secrets),
-        kind => (settings(kind), Vec::new()),
+    let step = match &node.kind {
+        NodeKind::Step(step) => Some(step),
+        NodeKind::IfElse(_)
+        | NodeKind::Switch(_)
+        | NodeKind::Parallel(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Delay(_)
+        | NodeKind::Wait(_)
+        | NodeKind::Call(_)
+        | NodeKind::End(_) => None,
+    };
+    let (settings, secrets) = match step {
+        Some(step) => props(step, secrets),
+        None => (settings(&node.kind), Vec::new()),
     };
     NodeOutline {
         path: path.clone(),
@@ -106,10 +117,7 @@ fn outline(path: &Path, node: &Node, secrets: &[String]) -> NodeOutline {
         branch: None,
         namespace: node.namespace.as_str().to_owned(),
         kind: node.kind.as_str(),
-        uses: match &node.kind {
-            NodeKind::Step(step) => uses(&step.code),
-            _ => None,
-        },
+        uses: step.and_then(|step| uses(&step.code)),
         condition: node.condition.as_ref().map(ToString::to_string),
         settings,
         secrets,
@@ -166,7 +174,12 @@ fn branches(kind: &NodeKind) -> Vec<BranchOutline> {
                 })
                 .collect()
         }
-        _ => Vec::new(),
+        NodeKind::Step(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Delay(_)
+        | NodeKind::Wait(_)
+        | NodeKind::Call(_)
+        | NodeKind::End(_) => Vec::new(),
     };
     let branches = kind.branches().into_iter().enumerate();
     branches
@@ -224,10 +237,7 @@ fn settings(kind: &NodeKind) -> Map<String, Value> {
             None => json!({}),
         },
     };
-    match value {
-        Value::Object(settings) => settings,
-        _ => Map::new(),
-    }
+    value.as_object().cloned().unwrap_or_default()
 }
 
 fn mode(mode: Mode) -> &'static str {

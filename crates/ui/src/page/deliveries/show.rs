@@ -44,7 +44,10 @@ pub(crate) async fn show(
             (delivery_state(delivery.state))
             div.actions {
                 form method="post" action={ "/deliveries/" (id) "/retry" } {
-                    button { @match delivery.state { DeliveryState::Pending => "Send now", DeliveryState::Dead | DeliveryState::Delivered => "Send again" } }
+                    button { @match delivery.state { DeliveryState::Pending => "Send now", DeliveryState::Dead | DeliveryState::Delivered | DeliveryState::Discarded => "Send again" } }
+                }
+                @if matches!(delivery.state, DeliveryState::Pending | DeliveryState::Dead) {
+                    form method="post" action={ "/deliveries/" (id) "/discard" } { button { "Discard" } }
                 }
             }
         }
@@ -56,6 +59,21 @@ pub(crate) async fn show(
     };
     Ok(Page::of(Section::Deliveries, "Delivery", body)
         .command(format!("headwater deliveries describe {id}")))
+}
+
+/// Gives a delivery up.
+pub(crate) async fn discard(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<DeliveryId>,
+) -> FormReply {
+    ui.platform.discard_delivery(visitor.caller(), &id).await?;
+    let line = "The delivery is discarded: it is not attempted any more";
+    Ok(see_other_saying(
+        &visitor,
+        &format!("/deliveries/{id}"),
+        line,
+    ))
 }
 
 /// Makes a delivery due now.
@@ -129,7 +147,20 @@ fn one(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs) -> Markup {
                 dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
                 @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
             }
+            @if let Some(kept) = &attempt.headers {
+                (headers("Request headers", &kept.request))
+                (headers("Response headers", &kept.response))
+            }
             @if let Some(excerpt) = &attempt.response_excerpt { h3 { "Response" } pre { (text::value(excerpt)) } }
+        }
+    }
+}
+
+fn headers(title: &str, headers: &[(String, String)]) -> Markup {
+    html! {
+        @if !headers.is_empty() {
+            h3 { (title) }
+            dl.facts { @for (name, value) in headers { dt { (text::visible(name)) } dd { code { (text::visible(value)) } } } }
         }
     }
 }

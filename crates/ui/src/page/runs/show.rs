@@ -167,6 +167,7 @@ pub(crate) fn delivery_state(of: DeliveryState) -> Markup {
         DeliveryState::Pending => state(Tone::Busy, "pending"),
         DeliveryState::Delivered => state(Tone::Good, "delivered"),
         DeliveryState::Dead => state(Tone::Bad, "dead"),
+        DeliveryState::Discarded => state(Tone::Quiet, "discarded"),
     }
 }
 

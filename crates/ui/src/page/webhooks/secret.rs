@@ -52,7 +52,7 @@ pub(crate) async fn submit(
 ) -> PageReply {
     let rotated = ui
         .platform
-        .rotate_webhook_secret(visitor.caller(), &id)
+        .rotate_webhook_secret(visitor.caller(), &id, None)
         .await?;
     Ok(shown_once(&rotated))
 }

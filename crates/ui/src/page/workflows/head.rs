@@ -137,10 +137,10 @@ pub(crate) fn in_a_word(trigger: &TriggerView) -> String {
             let emitter = trigger.emitter.as_deref().unwrap_or("others");
             format!("events of {emitter}")
         }
-        _ => trigger.schedule.as_ref().map_or_else(
-            || trigger.kind.to_owned(),
-            |schedule| schedule_in_words(schedule),
-        ),
+        _ => trigger
+            .schedule
+            .as_ref()
+            .map_or_else(|| trigger.kind.to_owned(), schedule_in_words),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users,
+        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, usage, users,
         variables, webhooks, workflow_runs, workflows, workspaces,
     },
 };
@@ -133,9 +133,17 @@ const CLIENTS: &[PathItem] = &[
     // Data stores and their records.
     || routes!(data_stores::list),
     || routes!(data_stores::records),
+    || {
+        routes!(
+            data_stores::record,
+            data_stores::write_record,
+            data_stores::delete_record
+        )
+    },
     || routes!(data_stores::delete),
     // Users and workspaces.
     || routes!(users::me),
+    || routes!(usage::show),
     || routes!(users::sources),
     || routes!(orgs::sources),
     || routes!(users::create, users::list),

@@ -18,6 +18,7 @@ pub(crate) mod registry;
 pub(crate) mod runs;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod variables;
 pub(crate) mod waits;

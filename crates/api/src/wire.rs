@@ -22,6 +22,7 @@ mod run_record;
 mod source;
 mod source_health;
 mod subscription;
+mod usage;
 mod user;
 mod variable;
 mod webhook;
@@ -36,7 +37,9 @@ pub(crate) use self::{
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
-    data_store::{DataStore, Record, TextCursor, place},
+    data_store::{
+        DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
+    },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
@@ -52,6 +55,7 @@ pub(crate) use self::{
     run_record::{Run, RunsRequest},
     source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
+    usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},
     webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},

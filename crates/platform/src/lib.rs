@@ -72,6 +72,7 @@ pub use use_cases::{
         Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
         LinkOpened, NewConnect,
     },
+    data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
@@ -83,6 +84,7 @@ pub use use_cases::{
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sources::{DeploySource, SourceView, UpdateSource},
+    usage::{USAGE_DAYS_MAX, UsageView},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
@@ -99,7 +101,7 @@ pub use workflows::{UploadPlace, WaitUrls};
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
+    Account, ApiKey, Attempt, ComponentFilter, DataStore, DayUsage, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
     RunTrigger, RunVersion, SavedComponent, SourceHealth, Usage, User, Webhook, WebhookBacklog,
 };

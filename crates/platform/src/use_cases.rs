@@ -29,6 +29,7 @@ pub(crate) mod secret_rotation;
 pub(crate) mod source_health;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod variables;
 pub(crate) mod webhooks;

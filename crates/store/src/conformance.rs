@@ -183,6 +183,7 @@ macro_rules! conformance_tests {
                 a_record_is_overwritten_and_deleted,
                 a_stretch_of_records_is_bounded_by_number_and_bytes,
                 records_are_paged_both_ways,
+                records_are_paged_by_the_beginning_of_their_keys,
                 a_page_of_large_records_ends_early,
                 a_full_store_takes_no_more,
                 expired_records_make_room,
@@ -391,6 +392,7 @@ macro_rules! conformance_tests {
             }
             tenants {
                 other_usage_counts_for_both,
+                usage_is_told_day_by_day,
                 the_first_user_is_created_once,
                 two_first_users_at_the_same_time_become_one,
                 a_key_identifies_its_user,

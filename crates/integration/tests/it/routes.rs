@@ -39,6 +39,11 @@ mod components {
 mod data_stores {
     mod delete;
     mod get;
+    mod record {
+        mod delete;
+        mod get;
+        mod put;
+    }
     mod records {
         mod get;
     }
@@ -137,6 +142,9 @@ mod subscriptions {
     mod post;
 }
 mod unauthorized;
+mod usage {
+    mod get;
+}
 mod users {
     mod delete;
     mod get;

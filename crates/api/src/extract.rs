@@ -9,7 +9,7 @@ mod path_id;
 pub(crate) use self::{
     folder::Folder,
     page::{Paging, cursor},
-    pages::Pages,
+    pages::{ForwardPages, Pages},
     params::Params,
     path_id::{PathId, PathText},
 };

@@ -16,8 +16,8 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, usage, users,
-        variables, webhooks, workflow_runs, workflows, workspaces,
+        event_search, events, feeds, health, keys, orgs, registry, runs, sources, subscriptions,
+        usage, users, variables, webhooks, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -101,6 +101,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(variables::list),
     || routes!(variables::set, variables::delete),
     // Events of sources and of workflows.
+    || routes!(event_search::search),
     || routes!(events::summaries),
     || routes!(events::delete),
     || routes!(events::logs),

@@ -8,6 +8,7 @@ pub(crate) mod connect;
 pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod docs;
+pub(crate) mod event_search;
 pub(crate) mod events;
 pub(crate) mod feeds;
 pub(crate) mod files;

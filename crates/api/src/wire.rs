@@ -10,6 +10,7 @@ mod delivery;
 mod envelope;
 mod error;
 mod event;
+mod event_search;
 mod feed;
 mod folder;
 mod health;
@@ -44,6 +45,7 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
+    event_search::{EventSearchRequest, SearchedEvents},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

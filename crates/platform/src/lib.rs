@@ -74,6 +74,7 @@ pub use use_cases::{
     },
     data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
+    event_search::EventsSearch,
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
     ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
@@ -101,7 +102,8 @@ pub use workflows::{UploadPlace, WaitUrls};
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, ComponentFilter, DataStore, DayUsage, Delivery, EventRange, Health,
-    HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, RunVersion, SavedComponent, SourceHealth, Usage, User, Webhook, WebhookBacklog,
+    Account, ApiKey, Attempt, ComponentFilter, DataStore, DayUsage, Delivery, EventRange,
+    FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, OutcomeFilter, Record,
+    RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent, SourceHealth, Usage,
+    User, Webhook, WebhookBacklog,
 };

@@ -14,6 +14,7 @@ pub(crate) mod connects;
 pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod email;
+pub(crate) mod event_search;
 pub(crate) mod events;
 pub(crate) mod feeds;
 pub(crate) mod folders;

@@ -24,6 +24,7 @@ pub mod data_stores;
 pub mod deletion;
 pub mod deliveries;
 pub mod dispatch;
+pub mod event_search;
 mod fixture;
 pub mod folders;
 pub mod history;
@@ -380,6 +381,13 @@ macro_rules! conformance_tests {
                 trimming_to_fewer_than_before_deletes_more,
                 a_source_is_emptied_in_bounded_steps,
                 totals_count_what_is_left,
+            }
+            event_search {
+                parts_of_a_search_pass_every_event_once_newest_first,
+                a_search_is_of_its_emitters_channels_and_times,
+                words_and_paths_choose_among_the_events_of_a_search,
+                a_search_hides_what_is_being_deleted,
+                a_part_of_a_search_is_bounded,
             }
             tail {
                 every_event_is_read_once_in_the_order_of_appending,

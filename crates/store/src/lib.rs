@@ -14,6 +14,7 @@ pub mod conformance;
 pub mod data_stores;
 pub mod error;
 pub mod event_log;
+pub mod event_search;
 pub mod folders;
 pub mod key_value;
 pub mod lease;
@@ -42,6 +43,7 @@ pub use catalog::*;
 pub use data_stores::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
+pub use event_search::*;
 pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
@@ -78,6 +80,7 @@ pub trait Store:
     + Webhooks
     + Deliveries
     + EventLog
+    + EventSearches
     + KeyValue
     + DataStores
     + WorkQueue
@@ -106,6 +109,7 @@ impl<T> Store for T where
         + Webhooks
         + Deliveries
         + EventLog
+        + EventSearches
         + KeyValue
         + DataStores
         + WorkQueue

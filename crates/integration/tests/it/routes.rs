@@ -63,6 +63,9 @@ mod endpoints {
     mod plain;
 }
 mod every_request;
+mod events {
+    mod get;
+}
 mod healthz {
     mod get;
 }

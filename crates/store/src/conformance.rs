@@ -338,7 +338,7 @@ macro_rules! conformance_tests {
                 a_run_leaves_one_record_with_its_commit,
                 a_record_is_small_whatever_was_thrown,
                 runs_are_paged_both_ways,
-                runs_are_listed_by_outcome_trigger_and_start,
+                runs_are_listed_by_outcome_trigger_start_and_drops,
                 a_runs_events_are_found,
                 events_that_an_earlier_part_scheduled_are_found,
                 failures_are_kept_apart_from_successes,

@@ -131,6 +131,15 @@ impl Usage {
     }
 }
 
+/// The cost of the runs of a UTC day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The day, counted from 1970-01-01.
+    pub day: u64,
+    /// Its cost.
+    pub usage: Usage,
+}
+
 /// Users, keys, workspaces and usage.
 #[async_trait]
 pub trait Tenants {
@@ -241,6 +250,15 @@ pub trait Tenants {
         since_ms: EpochMs,
         until_ms: EpochMs,
     ) -> Result<Usage, StoreError>;
+
+    /// The same day by day, oldest first, without days that have none.
+    /// MUST agree with [`Tenants::usage`] (`conformance::tenants::usage_is_told_day_by_day`).
+    async fn daily_usage(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+    ) -> Result<Vec<DayUsage>, StoreError>;
 
     /// Adds the cost of work that is not a run of a source, such as a single run of an action, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).

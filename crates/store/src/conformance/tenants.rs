@@ -1,4 +1,6 @@
-//! Users, keys, workspaces and their members.
+//! Users, keys, workspaces, their members and their usage.
+
+use std::time::Duration;
 
 use headwater_model::{
     channel::Channel,
@@ -14,7 +16,7 @@ use super::{
     catalog::{keyed, walk},
     fixture::*,
 };
-use crate::{SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
+use crate::{DayUsage, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
 
 /// A second call returns the first user.
 pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
@@ -510,4 +512,38 @@ pub async fn other_usage_counts_for_both(factory: &dyn Factory) {
     ] {
         assert_eq!(store.usage(&spender, T0, T0).await.unwrap(), expected);
     }
+}
+
+/// Days without runs are not told, and those outside of the range neither; the sum is that of the range.
+pub async fn usage_is_told_day_by_day(factory: &dyn Factory) {
+    let store = factory.open().await;
+    let owner = workspace_owner();
+    let spent = |invocations| Usage {
+        invocations,
+        compute_ms: 10 * invocations,
+    };
+    let days = |number: u64| T0 + Duration::from_secs(number * 24 * 60 * 60);
+    for (day, invocations) in [(0, 1), (1, 2), (1, 3), (3, 4), (9, 5)] {
+        let usage = spent(invocations);
+        store.add_usage(&owner, usage, days(day)).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    for spender in [
+        Spender::User(owner.user_id.clone()),
+        Spender::Workspace(owner.workspace_id.clone().unwrap()),
+    ] {
+        let (since_ms, until_ms) = (days(1), days(4));
+        let told = store.daily_usage(&spender, since_ms, until_ms).await;
+        let told = told.unwrap();
+        let expected = [(1, 5), (3, 4)].map(|(day, invocations)| DayUsage {
+            day: days(day).day(),
+            usage: spent(invocations),
+        });
+        assert_eq!(told, expected);
+        let sum = store.usage(&spender, since_ms, until_ms).await.unwrap();
+        assert_eq!(sum, spent(9));
+    }
+    let nobody = Spender::User(first_user("nobody").user.id);
+    let none = store.daily_usage(&nobody, T0, days(9)).await.unwrap();
+    assert_eq!(none, []);
 }

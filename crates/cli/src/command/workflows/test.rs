@@ -10,6 +10,7 @@ mod expectation;
 mod found;
 mod network;
 mod node;
+mod reading;
 mod report;
 mod staging;
 mod trial;

@@ -180,7 +180,7 @@ async fn a_request_without_a_reply_and_a_connection_past_them_fail_by_name() {
     assert_eq!(differences[0]["what"], "http", "{differences}");
     assert_eq!(
         differences[0]["found"][0],
-        "GET https://shop.example/orders/7"
+        "GET https://shop.example/orders/7?full=1"
     );
 
     // A server that answers everybody, past the requests that tests know.

@@ -1,5 +1,9 @@
 //! `headwater workflows test`: without a node and without a network, in the real runtime.
 
+mod kills;
+mod order;
+mod refusals;
+
 use std::path::{Path, PathBuf};
 
 use headwater_integration::{Seen, headwater_in};

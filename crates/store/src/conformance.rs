@@ -443,6 +443,7 @@ macro_rules! conformance_tests {
                 what_a_member_made_passes_to_another_when_it_leaves,
                 subscriptions_within_a_workspace_outlive_the_membership,
                 automatic_subscriptions_into_a_workspace_end_with_the_membership,
+                a_leaving_members_workflows_are_triggered_as_before,
                 a_deleted_user_is_gone_with_what_it_had,
                 a_user_with_sources_is_not_deleted,
                 a_deleted_user_leaves_its_workspaces,

@@ -54,6 +54,8 @@ export interface StepInput extends WorkflowInput {
   /** As the file has them, compiled. */
   props?: Record<string, TemplateValue> | null;
   urls: WaitUrls;
+  /** The time limit with and without refreshing, both in epoch milliseconds. */
+  deadline: { first: number; last: number };
   /** Whether pauses end the run instead, as in tests. */
   is_test?: boolean;
   /** About the former try of a step that failed. */

@@ -175,6 +175,7 @@ fn config() -> PlatformConfig {
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
+        workflow_memory_max_mib: u32::MAX,
         file_bytes_per_owner: FILE_BYTES,
         queued_events_per_owner: u32::MAX,
     }

@@ -13,6 +13,7 @@ mod deployment;
 mod envelope;
 mod error;
 mod event;
+mod event_search;
 mod feed;
 mod folder;
 mod health;
@@ -26,6 +27,7 @@ mod session;
 mod source;
 mod source_health;
 mod subscription;
+mod usage;
 mod user;
 mod variable;
 mod webhook;
@@ -41,13 +43,16 @@ pub(crate) use self::{
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
     cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
-    data_store::{DataStore, Record, TextCursor, place},
+    data_store::{
+        DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
+    },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
     deployment::{Deployment, Summary as DeploymentSummary},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
+    event_search::{EventSearchRequest, SearchedEvents},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{
@@ -60,6 +65,7 @@ pub(crate) use self::{
     session::{Session, SignInLink},
     source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
+    usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},
     webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},

@@ -35,6 +35,9 @@ use crate::{
     workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
 
+/// Parts of searches that are read at once: the store has readers for everybody else besides.
+const SEARCHES_MAX: usize = 2;
+
 /// The name of the only node of a store.
 const NODE: &str = "node";
 /// Calls that belong to no source and run at once.
@@ -84,6 +87,8 @@ pub struct Platform {
     pub(crate) connect_ended: tokio::sync::Notify,
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
     pub(crate) webhook_changes: tokio::sync::Mutex<()>,
+    /// Turns for reading a part of a search.
+    pub(crate) searches: Semaphore,
     /// Room for calls that belong to no source.
     pub(crate) calls: Semaphore,
 }
@@ -188,6 +193,7 @@ impl Platform {
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),
             webhook_changes: tokio::sync::Mutex::default(),
+            searches: Semaphore::new(SEARCHES_MAX),
             calls: Semaphore::new(CALLS_MAX),
             core,
             secret_keys,

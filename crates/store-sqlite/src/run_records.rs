@@ -170,6 +170,11 @@ fn part(has_failed: bool, filter: &RunFilter) -> Result<String, StoreError> {
     if let Some(trigger) = &filter.trigger {
         part += &format!(" AND trigger = '{}'", name_of(trigger)?);
     }
+    match filter.has_dropped {
+        Some(true) => part += " AND dropped > 0",
+        Some(false) => part += " AND dropped = 0",
+        None => {}
+    }
     Ok(part)
 }
 

@@ -8,6 +8,7 @@ mod deploying;
 mod example;
 mod failures;
 mod files;
+mod limits;
 mod tenants;
 mod waits;
 

@@ -79,7 +79,7 @@ pub(super) async fn prepared(
             }))
         }
         Work::Evaluate(_) => Ok(Start::Execute(Box::new(Execution {
-            worker: deployed.evaluator(&variables),
+            worker: deployed.evaluator(&context.core, &variables),
             entry: Entry::Evaluate,
             props: Map::new(),
             masks,
@@ -98,7 +98,7 @@ pub(super) async fn prepared(
                 return Err(PlatformError::Conflict(reason));
             }
             Ok(Start::Execute(Box::new(Execution {
-                worker: deployed.worker(&context.core.store, step, &variables),
+                worker: deployed.worker(&context.core, step, &variables),
                 entry: Entry::Step,
                 props: finals.values,
                 masks,

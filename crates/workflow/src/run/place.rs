@@ -289,7 +289,8 @@ impl Place {
             let context = rerun.context.iter();
             context.chain(rerun.callback_request.iter())
         });
-        let values = exports.chain(self.items.iter()).chain(rerun);
+        let early = self.early.as_ref().and_then(Resolution::value);
+        let values = exports.chain(self.items.iter()).chain(rerun).chain(early);
         values.filter_map(|value| match value {
             Kept::Blob(blob) => Some(blob),
             Kept::Here(_) => None,
@@ -303,7 +304,11 @@ impl Place {
             let context = rerun.context.iter_mut();
             context.chain(rerun.callback_request.iter_mut())
         });
-        exports.chain(self.items.iter_mut()).chain(rerun)
+        let early = self.early.as_mut().and_then(Resolution::value_mut);
+        exports
+            .chain(self.items.iter_mut())
+            .chain(rerun)
+            .chain(early)
     }
 }
 

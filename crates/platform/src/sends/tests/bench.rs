@@ -96,6 +96,7 @@ pub(super) fn config() -> PlatformConfig {
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
+        workflow_memory_max_mib: 1024,
         file_bytes_per_owner: 0,
     }
 }

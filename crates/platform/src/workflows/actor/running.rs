@@ -23,7 +23,7 @@ use crate::{
         blob_texts::BlobTexts,
         context::WorkflowContext,
         effects::Sends,
-        endings::Awaited,
+        endings::{Awaited, Wanted},
         error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
@@ -42,10 +42,12 @@ impl Actor {
             return;
         };
         run.advance(now_ms);
-        if !run.is_committing && run.owes_result(&self.context.endings) {
-            return self.read_result(id);
+        if !run.is_committing
+            && let Some(wanted) = run.owed_result(&self.context.endings)
+        {
+            return self.read_result(id, wanted);
         }
-        let is_reading = matches!(run.awaited, Awaited::Reading);
+        let is_reading = matches!(run.awaited, Awaited::Reading(_));
         if run.is_dirty && !run.is_committing && !is_reading {
             if let Some(lease) = &self.lease {
                 if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
@@ -67,12 +69,12 @@ impl Actor {
     }
 
     /// Reads the large values of the result that a step of another run waits for. The end is committed after it.
-    fn read_result(&mut self, id: &InvocationId) {
+    fn read_result(&mut self, id: &InvocationId, wanted: Wanted) {
         let Some(run) = self.runs.get_mut(id) else {
             return;
         };
-        run.awaited = Awaited::Reading;
-        let (context, id, blobs) = (Arc::clone(&self.context), id.clone(), run.result_blobs());
+        let blobs = run.begin_reading(wanted);
+        let (context, id) = (Arc::clone(&self.context), id.clone());
         self.results.push(Box::pin(async move {
             let texts = BlobTexts::read(&context.core, &id, blobs).await;
             (id, texts)

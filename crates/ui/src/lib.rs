@@ -36,7 +36,9 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{deliveries, events, home, live, runs, signin, sources, webhooks, workflows},
+    page::{
+        data, deliveries, events, home, live, runs, settings, signin, sources, webhooks, workflows,
+    },
     state::Ui,
 };
 
@@ -127,6 +129,8 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
         .merge(pages_of_workflows())
+        .merge(pages_of_data())
+        .merge(pages_of_settings())
 }
 
 fn pages_of_workflows() -> Router<Arc<Ui>> {
@@ -164,4 +168,64 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
             "/workflows/{id}/runs/{run}/answer",
             post(workflows::run_actions::answer),
         )
+}
+
+fn pages_of_data() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/data", get(data::list::show))
+        .route("/data/{name}", get(data::show::show))
+        .route(
+            "/data/{name}/record",
+            get(data::record::show).post(data::record::submit),
+        )
+        .route(
+            "/data/{name}/record/delete",
+            get(data::record::ask_to_delete).post(data::record::delete),
+        )
+        .route(
+            "/data/{name}/delete",
+            get(data::delete::show).post(data::delete::submit),
+        )
+}
+
+fn pages_of_settings() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/settings", get(settings::profile::show))
+        .route("/settings/profile", get(settings::profile::show))
+        .route(
+            "/settings/keys",
+            get(settings::keys::show).post(settings::keys::create),
+        )
+        .route(
+            "/settings/keys/{id}/revoke",
+            get(settings::keys::ask_to_revoke).post(settings::keys::revoke),
+        )
+        .route("/settings/sessions", get(settings::sessions::show))
+        .route("/settings/sessions/{id}/end", post(settings::sessions::end))
+        .route(
+            "/settings/members",
+            get(settings::members::show).post(settings::members::add),
+        )
+        .route(
+            "/settings/members/{id}/remove",
+            get(settings::members::ask_to_remove).post(settings::members::remove),
+        )
+        .route(
+            "/settings/variables",
+            get(settings::variables::show).post(settings::variables::set),
+        )
+        .route(
+            "/settings/variables/delete",
+            get(settings::variables::ask_to_delete).post(settings::variables::delete),
+        )
+        .route("/settings/usage", get(settings::usage::show))
+        .route(
+            "/settings/users",
+            get(settings::users::show).post(settings::users::create),
+        )
+        .route(
+            "/settings/users/{id}/delete",
+            get(settings::users::ask_to_delete).post(settings::users::delete),
+        )
+        .route("/settings/node", get(settings::node::show))
 }

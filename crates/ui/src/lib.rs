@@ -47,6 +47,9 @@ use crate::{
 pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Router<S> {
     let ui = Arc::new(Ui::new(platform));
     pages()
+        .merge(pages_of_workflows())
+        .merge(pages_of_data())
+        .merge(pages_of_settings())
         // The node bounds bodies itself, and they are read behind the check of who sends them.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
@@ -128,9 +131,6 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
-        .merge(pages_of_workflows())
-        .merge(pages_of_data())
-        .merge(pages_of_settings())
 }
 
 fn pages_of_workflows() -> Router<Arc<Ui>> {

@@ -3,7 +3,9 @@
 mod browser;
 mod pages;
 mod policy;
+mod settings;
 mod signing_in;
 mod visitor;
+mod workflows;
 
 pub(crate) use self::visitor::Visitor;

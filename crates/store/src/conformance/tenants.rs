@@ -17,7 +17,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    DayUsage, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed, Workspace,
+    DayUsage, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed,
+    Workspace,
 };
 
 /// A second call returns the first user.

@@ -58,8 +58,8 @@ async fn runs_are_found_after_their_event_is_gone() {
     node.run(&source, json!({"emits": [["tea", {}]]})).await;
     let id = node.events(&source).await.remove(0)["id"].take();
     let path = format!("{}/events/{}/runs", source.path(), id.as_str().unwrap());
-    let runs = node.list_until(&format!("{path}?"), |runs| runs.len() == 1);
-    runs.await;
+    let listed = format!("{path}?");
+    node.list_until(&listed, |runs| runs.len() == 1).await;
     node.delete(&format!("{}/events", source.path()))
         .await
         .is(202);

@@ -6,7 +6,7 @@ use url::form_urlencoded;
 
 /// A person who is signed in.
 pub(crate) struct Visitor {
-    client: Client,
+    pub(crate) client: Client,
     pub(crate) cookie: String,
 }
 

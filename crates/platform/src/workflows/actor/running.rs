@@ -1,6 +1,6 @@
 //! Carrying out the orders of runs: code, expressions, calls of other workflows.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use headwater_engine::Invocation;
 use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs};
@@ -20,6 +20,7 @@ use crate::{
     error::PlatformError,
     platform_event::iso_8601,
     workflows::{
+        account_masks::accounts_marked_in,
         blob_texts::BlobTexts,
         context::WorkflowContext,
         effects::Sends,
@@ -30,7 +31,7 @@ use crate::{
         input,
         live::LiveRun,
         masking::Masks,
-        start::{Call, Execution, Start, prepared},
+        start::{Call, Execution, Start, knowing, prepared},
     },
 };
 
@@ -181,15 +182,30 @@ impl Actor {
             Ok(text) => text,
             Err(error) => return self.not_prepared(&id, &path, &error),
         };
+        let (text, owner) = (execution.masks.opened(text), &run.deployed.workflow.owner);
+        let accounts = match execution.knows_marks {
+            true => BTreeSet::new(),
+            false => accounts_marked_in(&text),
+        };
+        if !accounts.is_empty() {
+            let (context, owner) = (Arc::clone(&self.context), owner.clone());
+            self.preparing.push(Box::pin(async move {
+                (
+                    id,
+                    path,
+                    knowing(&context, &owner, accounts, execution).await,
+                )
+            }));
+            return;
+        }
         let of = For {
             run: id,
-            owner: run.deployed.workflow.owner.clone(),
+            owner: owner.clone(),
             is_step,
             hops: run.claimed.hops,
             masks: execution.masks,
             path,
         };
-        let text = of.masks.opened(text);
         run.worker = Some(execution.worker.owner.clone());
         let wall = Some(run.time_limit(&of.path));
         self.flight.start(of, execution.worker, |run| Invocation {

@@ -29,7 +29,7 @@ use crate::{
         flight::{Executed, For},
         head::{CalledBy, Head},
         input,
-        live::LiveRun,
+        live::{LiveRun, NODES_LOST_MAX},
         masking::Masks,
         start::{Call, Execution, Start, knowing, prepared},
     },
@@ -62,9 +62,36 @@ impl Actor {
             return;
         }
         let orders = run.take_orders();
+        let is_given_up = !orders.is_empty() && std::mem::take(&mut run.is_given_up);
         for order in orders {
-            self.prepare(id, order);
+            match &order.work {
+                Work::Step | Work::Evaluate(_) if is_given_up => self.give_up(id, order),
+                Work::Step | Work::Evaluate(_) | Work::Call { .. } => self.prepare(id, order),
+            }
         }
+    }
+
+    /// Fails code that was at work each time that a node ended: another one is not to end of it.
+    fn give_up(&mut self, id: &InvocationId, order: Order) {
+        let message = format!(
+            "nodes ended {NODES_LOST_MAX} times in a row while this was at work; it may be the cause, such as by the \
+             memory or the processes that it takes"
+        );
+        tracing::warn!(run_id = %id, path = %order.path, "{message}");
+        let run = self.runs.get_mut(id);
+        if let Some(place) = run.and_then(|run| run.tree.place_mut(&order.path)) {
+            place.forgive_no_loss();
+        }
+        self.executed(Executed {
+            run: id.clone(),
+            path: order.path,
+            is_step: matches!(order.work, Work::Step),
+            effects: Default::default(),
+            outcome: Outcome::Lost { message },
+            masks: Arc::default(),
+            usage: Default::default(),
+            has_begun: true,
+        });
     }
 
     /// Reads the large values of the result that a step of another run waits for. The end is committed after it.

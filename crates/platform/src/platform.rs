@@ -31,7 +31,7 @@ use crate::{
     sends::Sends,
     signing_key::InstallationKey,
     spans::Tracer,
-    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
+    workflows::{AccountMasks, OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
 
 /// The name of the only node of a store.
@@ -158,6 +158,11 @@ impl Platform {
             Arc::clone(&secret_keys),
             Arc::clone(&wait_key),
         ));
+        let account_masks = Arc::new(AccountMasks::new(
+            Arc::clone(&core),
+            Arc::clone(&accounts),
+            Arc::clone(&wait_key),
+        ));
         let workflows = Workflows::new(WorkflowContext {
             core: Arc::clone(&core),
             leases: Arc::clone(&leases),
@@ -169,10 +174,11 @@ impl Platform {
             endings: Default::default(),
             error_mails: Default::default(),
             variables: Arc::clone(&variables),
+            account_masks: Arc::clone(&account_masks),
             wait_key,
             residents: Default::default(),
         });
-        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables))?;
+        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables), account_masks)?;
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),

@@ -14,6 +14,9 @@ pub(super) const SUMMARY: &str = "$summary";
 /// The export about a try that failed.
 const ATTEMPT: &str = "$attempt";
 
+/// Workers that may go away under a step before it counts as failed.
+pub(super) const LOSSES_MAX: u32 = 3;
+
 /// The state of a place. The last four are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,6 +201,11 @@ impl Place {
         self.wait = None;
         self.early = None;
         self.ended_at_ms = Some(now_ms);
+    }
+
+    /// Has the next loss of its worker count as a failed try, because nodes were lost under it before.
+    pub fn forgive_no_loss(&mut self) {
+        self.losses = LOSSES_MAX;
     }
 
     /// Whether it failed, and is to be tried again.

@@ -12,6 +12,7 @@ mod delivery_search;
 mod envelope;
 mod error;
 mod event;
+mod event_detail;
 mod feed;
 mod folder;
 mod health;
@@ -36,7 +37,6 @@ pub(crate) use self::{
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
-    cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{DataStore, Record, TextCursor, place},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
@@ -44,6 +44,7 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
+    event_detail::{EventDetail, ListenerRun},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

@@ -13,6 +13,7 @@ mod envelope;
 mod error;
 mod event;
 mod event_search;
+mod event_detail;
 mod feed;
 mod folder;
 mod health;
@@ -40,7 +41,6 @@ pub(crate) use self::{
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
-    cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{
         DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
@@ -51,6 +51,7 @@ pub(crate) use self::{
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     event_search::{EventSearchRequest, SearchedEvents},
+    event_detail::{EventDetail, ListenerRun},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

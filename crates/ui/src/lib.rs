@@ -12,6 +12,7 @@ mod assets;
 mod compressed;
 mod cookie;
 mod fields;
+mod form;
 mod headers;
 mod layout;
 mod origin;
@@ -35,7 +36,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{home, live, signin, sources},
+    page::{accounts, home, live, signin, sources},
     state::Ui,
 };
 
@@ -84,5 +85,22 @@ fn pages() -> Router<Arc<Ui>> {
         .route(
             "/sources/{id}/delete",
             get(sources::delete::show).post(sources::delete::submit),
+        )
+        .route("/accounts", get(accounts::list::show))
+        .route(
+            "/accounts/new",
+            get(accounts::new::show).post(accounts::new::submit),
+        )
+        .route("/accounts/connect", post(accounts::connect::begin))
+        .route("/accounts/connects/{id}", get(accounts::connect::status))
+        .route("/accounts/{id}", get(accounts::show::show))
+        .route("/accounts/{id}/check", post(accounts::show::check))
+        .route(
+            "/accounts/{id}/reconnect",
+            post(accounts::connect::begin_again),
+        )
+        .route(
+            "/accounts/{id}/delete",
+            get(accounts::delete::show).post(accounts::delete::submit),
         )
 }

@@ -1,5 +1,6 @@
 //! The pages, one file per address: parse, one or a few use cases, markup.
 
+pub(crate) mod accounts;
 pub(crate) mod home;
 pub(crate) mod live;
 pub(crate) mod signin;

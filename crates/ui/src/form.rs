@@ -13,6 +13,6 @@ mod value;
 pub(crate) use self::{
     choice::{Choice, Loaded, has_computed_options, is_chosen, known_choices},
     entered::{Entered, Part, field},
-    schedule::{UNITS, Unit, ticks},
-    value::{Given, Wrong, fill, missing, read_all},
+    schedule::{UNITS, ticks},
+    value::{Wrong, fill, missing, read_all},
 };

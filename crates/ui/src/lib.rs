@@ -36,7 +36,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{accounts, home, live, signin, sources},
+    page::{accounts, deploy, home, live, signin, sources},
     state::Ui,
 };
 
@@ -85,6 +85,23 @@ fn pages() -> Router<Arc<Ui>> {
         .route(
             "/sources/{id}/delete",
             get(sources::delete::show).post(sources::delete::submit),
+        )
+        .route(
+            "/sources/{id}/edit",
+            get(sources::edit::show).post(sources::edit::submit),
+        )
+        .route(
+            "/sources/{id}/code",
+            get(sources::code::show).post(sources::code::submit),
+        )
+        .route("/deploy", get(deploy::search::show))
+        .route(
+            "/deploy/code",
+            get(deploy::code::show).post(deploy::code::submit),
+        )
+        .route(
+            "/deploy/{*reference}",
+            get(deploy::component::show).post(deploy::component::submit),
         )
         .route("/accounts", get(accounts::list::show))
         .route(

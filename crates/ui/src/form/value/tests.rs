@@ -26,9 +26,20 @@ fn value_of(prop: &PropDefinition, fields: &[(&str, &str)]) -> Result<Value, Str
     }
 }
 
+/// Checks what the fields of props of these types mean.
+fn are_read(cases: &[(&str, &[(&str, &str)], Value)]) {
+    for (type_name, fields, expected) in cases {
+        assert_eq!(
+            value_of(&of_type(type_name), fields),
+            Ok(expected.clone()),
+            "{type_name} {fields:?}"
+        );
+    }
+}
+
 #[test]
-fn fields_are_read_as_the_type_says() {
-    for (type_name, fields, expected) in [
+fn single_values_are_read_as_the_type_says() {
+    are_read(&[
         ("string", &[("prop.p", "text")][..], json!("text")),
         ("string", &[("prop.p", " 7 ")], json!(" 7 ")),
         ("string", &[("prop.p", "")], json!(null)),
@@ -59,6 +70,12 @@ fn fields_are_read_as_the_type_says() {
             json!({"query": "select 1"}),
         ),
         ("unknown", &[("prop.p", "x")], json!("x")),
+    ]);
+}
+
+#[test]
+fn lists_are_read_item_by_item() {
+    are_read(&[
         (
             "string[]",
             &[("own.p", "a\r\n\r\n b \r\n")],
@@ -88,6 +105,12 @@ fn fields_are_read_as_the_type_says() {
             &[("prop.p", "apn_1")],
             json!({"authProvisionId": "apn_1"}),
         ),
+    ]);
+}
+
+#[test]
+fn what_has_several_fields_is_read_from_all_of_them() {
+    are_read(&[
         ("app", &[], json!(null)),
         ("data_store", &[("prop.p", " seen ")], json!("seen")),
         (
@@ -142,18 +165,23 @@ fn fields_are_read_as_the_type_says() {
         ("$.interface.apphook", &[("prop.p", "x")], json!(null)),
         ("alert", &[("prop.p", "x")], json!(null)),
         ("dir", &[("prop.p", "x")], json!(null)),
-    ] {
-        assert_eq!(
-            value_of(&of_type(type_name), fields),
-            Ok(expected),
-            "{type_name} {fields:?}"
+    ]);
+}
+
+/// Checks the reasons why the fields of props of these types mean nothing.
+fn are_refused(cases: &[(&str, &[(&str, &str)], &str)]) {
+    for (type_name, fields, expected) in cases {
+        let reason = value_of(&of_type(type_name), fields).expect_err(type_name);
+        assert!(
+            reason.contains(expected),
+            "{type_name} {fields:?}: {reason}"
         );
     }
 }
 
 #[test]
-fn faults_are_told_in_words() {
-    for (type_name, fields, expected) in [
+fn faults_of_single_values_and_lists_are_told_in_words() {
+    are_refused(&[
         (
             "integer",
             &[("prop.p", "seven")][..],
@@ -177,9 +205,20 @@ fn faults_are_told_in_words() {
             &[("own.p", "1\nx")],
             "item 2: `x` is not a whole number",
         ),
-        ("app", &[("prop.p", "")], ""),
-        ("data_store", &[("prop.p", "/")], ""),
         ("http_request", &[("prop.p", "[]")], "must be a JSON object"),
+    ]);
+    let bounded = prop(json!({"name": "p", "type": "integer", "min": 3, "max": 5}));
+    for (text, expected) in [("2", "must be at least 3"), ("6", "must be at most 5")] {
+        assert_eq!(
+            value_of(&bounded, &[("prop.p", text)]),
+            Err(expected.to_owned())
+        );
+    }
+}
+
+#[test]
+fn faults_of_requests_and_timers_are_told_in_words() {
+    are_refused(&[
         (
             "http_request",
             &[("prop.p", "{\"method\": \"GET\"}")],
@@ -228,26 +267,7 @@ fn faults_are_told_in_words() {
             ],
             "timezone: `Nowhere` is not",
         ),
-    ] {
-        let found = value_of(&of_type(type_name), fields);
-        match expected {
-            "" => assert!(found.is_ok(), "{type_name} {fields:?}"),
-            _ => {
-                let reason = found.expect_err(type_name);
-                assert!(
-                    reason.contains(expected),
-                    "{type_name} {fields:?}: {reason}"
-                );
-            }
-        }
-    }
-    let bounded = prop(json!({"name": "p", "type": "integer", "min": 3, "max": 5}));
-    for (text, expected) in [("2", "must be at least 3"), ("6", "must be at most 5")] {
-        assert_eq!(
-            value_of(&bounded, &[("prop.p", text)]),
-            Err(expected.to_owned())
-        );
-    }
+    ]);
 }
 
 #[test]

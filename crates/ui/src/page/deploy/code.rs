@@ -88,8 +88,15 @@ pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
             )
         }
         PlatformError::Invalid(invalid) => (capital(&format!("the code {}", invalid.reason)), None),
-        error @ (PlatformError::InvalidProps(_)
-        | PlatformError::Unreachable(_)
+        PlatformError::InvalidProps(invalid) => {
+            let prop = invalid.field.strip_prefix("configured_props.");
+            let prop = prop.unwrap_or(&invalid.field).to_owned();
+            let reason = invalid.reason;
+            let message =
+                format!("The value of {prop} {reason}. Save the code, and go on to its values.");
+            (message, None)
+        }
+        error @ (PlatformError::Unreachable(_)
         | PlatformError::Conflict(_)
         | PlatformError::TooManyWaiting { .. }
         | PlatformError::Unavailable(_)) => (capital(&error.to_string()), None),

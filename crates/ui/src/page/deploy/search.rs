@@ -161,7 +161,7 @@ fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
                 code { (text::line(&reference)) }
                 @if let Some(version) = &about.version { " " (text::line(version)) }
                 " "
-                @if component.is_published { (state(Tone::Good, "published")) } @else { (state(Tone::Quiet, "yours")) }
+                @if component.is_published { (state(Tone::Good, "published")) } @else { "· yours" }
             }
             @if let Some(text) = &about.description { p { (short(text)) } }
             p.note { (needs(about)) }

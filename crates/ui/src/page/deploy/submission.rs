@@ -177,6 +177,13 @@ async fn finish(
     wizard: &Wizard,
     entered: &mut Entered,
 ) -> Result<Result<SourceView, Findings>, Problem> {
+    // The values may lead to other props than the form had.
+    if wizard.component.description.has_additional_props {
+        let findings = reload(ui, visitor, wizard, entered).await?;
+        if !findings.is_fine() {
+            return Ok(Err(findings));
+        }
+    }
     let props = wizard.props(entered);
     let mut given = read_all(&props, entered);
     let is_kept = |name: &str| {
@@ -189,6 +196,9 @@ async fn finish(
         .filter(|wrong| !is_told(wrong))
         .collect();
     given.wrong.extend(lacking);
+    given
+        .wrong
+        .sort_by_key(|wrong| props.iter().position(|prop| prop.name == wrong.prop));
     if !given.wrong.is_empty() {
         return Ok(Err(Findings {
             wrong: given.wrong,
@@ -199,20 +209,10 @@ async fn finish(
         Some(view) => update(ui, visitor, wizard, (view, &props, given.values, entered)).await,
         None => deploy(ui, visitor, wizard, given.values, entered).await,
     };
-    let error = match sent {
-        Ok(view) => return Ok(Ok(view)),
-        Err(error) => error,
-    };
-    // It may be a prop that the form does not know yet.
-    if matches!(error, PlatformError::InvalidProps(_))
-        && wizard.component.description.has_additional_props
-    {
-        let target = target(wizard, entered);
-        if let Ok(props) = ui.platform.component_props(visitor.caller(), &target).await {
-            carry(wizard, &props, entered);
-        }
+    match sent {
+        Ok(view) => Ok(Ok(view)),
+        Err(error) => unless_ours(error, "").map(Err),
     }
-    unless_ours(error, "").map(Err)
 }
 
 async fn deploy(

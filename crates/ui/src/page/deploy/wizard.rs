@@ -61,8 +61,13 @@ impl Findings {
         }
     }
 
+    /// Whether there is nothing to tell.
+    pub(super) fn is_fine(&self) -> bool {
+        self.wrong.is_empty() && self.failure.is_none()
+    }
+
     fn status(&self) -> StatusCode {
-        match self.wrong.is_empty() && self.failure.is_none() {
+        match self.is_fine() {
             true => StatusCode::OK,
             false => StatusCode::UNPROCESSABLE_ENTITY,
         }

@@ -161,11 +161,7 @@ fn the_next_times_of_a_timer_are_told() {
         &mut entered,
     );
     let html = shown_of(prop.clone(), &entered);
-    assert_eq!(
-        html.matches("1970-01-0").count(),
-        10,
-        "five times, twice each: {html}"
-    );
+    assert_eq!(html.matches("<li>").count(), 5, "{html}");
     entered.set(Part::Cron, "timer", "nonsense");
     assert!(!shown_of(prop, &entered).contains("the next times"));
 }

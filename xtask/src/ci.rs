@@ -33,6 +33,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     }
     provision::python()?;
     provision::servers()?;
+    provision::browser()?;
     // Tests from outside start the binary, which is another package's than theirs.
     run(cargo().args(["build", "--package", "headwater"]))?;
     let mut tests = cargo();
@@ -50,6 +51,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     tests.args(arguments);
     tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
     tests.env("HEADWATER_TEST_PYTHON", provision::python_venv()?);
+    tests.env("HEADWATER_TEST_AXE", provision::axe()?);
     let status = tests.status().context("cannot start the tests")?;
     // The runner has said what failed; nothing is printed after its summary.
     if !status.success() {

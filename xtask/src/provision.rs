@@ -1,5 +1,5 @@
-//! The programs that the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, and
-//! Python with packages.
+//! The programs that the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, Python
+//! with packages, and a browser.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
@@ -15,6 +15,8 @@ use crate::command::{cargo, find_program, output, root, run};
 const REQUIREMENTS: &str = "crates/integration/requirements.txt";
 /// Where servers are, outside the `PATH` of ordinary users.
 const SERVER_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+/// The version of axe-core that pages are checked with.
+const AXE_VERSION: &str = "4.14.1";
 const PACKAGE_CLIENTS: [&str; 3] = ["npm", "pip", "pip3"];
 
 /// The Deno that workers run on. Finding or installing the pinned version is the product's own
@@ -83,6 +85,47 @@ pub(crate) fn servers() -> Result<()> {
         apt_install(&["openssh-server"])?;
     }
     Ok(())
+}
+
+/// The browser that pages are tested in, the program that drives it, and letters for it.
+pub(crate) fn browser() -> Result<()> {
+    if find_program("chromium").is_some() && find_program("chromedriver").is_some() {
+        return Ok(());
+    }
+    apt_install(&["chromium", "chromium-driver", "fonts-dejavu-core"])
+}
+
+/// The script that finds what keeps people from using a page.
+pub(crate) fn axe() -> Result<PathBuf> {
+    if let Some(path) = from_environment("HEADWATER_TEST_AXE") {
+        return Ok(path);
+    }
+    let folder = target_dir().join("test-npm");
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    let description = folder.join("node_modules/axe-core/package.json");
+    let wanted = format!("\"version\": \"{AXE_VERSION}\"");
+    if std::fs::read_to_string(&description).is_ok_and(|text| text.contains(&wanted)) {
+        return Ok(script);
+    }
+    if find_program("npm").is_none() {
+        apt_install(&["nodejs", "npm"])?;
+    }
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    let package = format!("axe-core@{AXE_VERSION}");
+    run(Command::new("npm")
+        .args([
+            "install",
+            "--silent",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--prefix",
+        ])
+        .arg(&folder)
+        .arg(package))
+    .context("cannot install axe-core; set HEADWATER_TEST_AXE to its axe.min.js")?;
+    Ok(script)
 }
 
 fn has_server(program: &str) -> bool {

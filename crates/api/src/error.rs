@@ -108,7 +108,7 @@ impl From<PlatformError> for Problem {
     fn from(error: PlatformError) -> Self {
         let text = error.to_string();
         match error {
-            PlatformError::NotFound { .. } => {
+            PlatformError::NotFound { .. } | PlatformError::EventGone { .. } => {
                 problem(StatusCode::NOT_FOUND, ErrorCode::NotFound, text)
             }
             PlatformError::Invalid(invalid) => {

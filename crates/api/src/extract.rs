@@ -4,12 +4,14 @@ mod folder;
 mod page;
 mod pages;
 mod params;
+mod path_event;
 mod path_id;
 
 pub(crate) use self::{
     folder::Folder,
     page::{Paging, cursor},
     pages::Pages,
-    params::Params,
+    params::{Params, Query},
+    path_event::PathEvent,
     path_id::{PathId, PathText},
 };

@@ -14,7 +14,8 @@ use utoipa_axum::{
 use crate::{
     metrics::{self, Observed},
     routes::{
-        accounts, apps, auto_subscriptions, components, data_stores, deliveries,
+        accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
+        delivery_search,
         docs::{self, Described},
         events, feeds, health, keys, orgs, registry, runs, sessions, sources, subscriptions, users,
         variables, webhooks, workflow_runs, workflows, workspaces,
@@ -108,6 +109,12 @@ const CLIENTS: &[PathItem] = &[
     || routes!(workflows::events),
     || routes!(workflows::errors),
     || routes!(feeds::workflow),
+    || routes!(causes::source_event),
+    || routes!(causes::source_event_deliveries),
+    || routes!(causes::source_event_runs),
+    || routes!(causes::workflow_event),
+    || routes!(causes::workflow_event_deliveries),
+    || routes!(causes::workflow_event_runs),
     // Subscriptions to events.
     || routes!(subscriptions::create, subscriptions::delete),
     || routes!(users::subscriptions),
@@ -122,6 +129,11 @@ const CLIENTS: &[PathItem] = &[
     || routes!(deliveries::replay),
     || routes!(deliveries::show),
     || routes!(deliveries::retry),
+    || routes!(deliveries::discard),
+    || routes!(delivery_search::list),
+    || routes!(delivery_search::counts),
+    || routes!(delivery_search::retry),
+    || routes!(delivery_search::discard),
     // Accounts of apps.
     || routes!(accounts::list, accounts::create),
     || routes!(accounts::show, accounts::delete),

@@ -3,10 +3,12 @@
 pub(crate) mod accounts;
 pub(crate) mod apps;
 pub(crate) mod auto_subscriptions;
+pub(crate) mod causes;
 pub(crate) mod components;
 pub(crate) mod connect;
 pub(crate) mod data_stores;
 pub(crate) mod deliveries;
+pub(crate) mod delivery_search;
 pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod feeds;

@@ -4,9 +4,11 @@
 mod account;
 mod app;
 mod call;
+mod cause;
 mod component;
 mod data_store;
 mod delivery;
+mod delivery_search;
 mod envelope;
 mod error;
 mod event;
@@ -36,9 +38,11 @@ pub(crate) use self::{
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
+    cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{DataStore, Record, TextCursor, place},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
+    delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},

@@ -8,6 +8,7 @@
 )]
 
 mod data_stores;
+mod deliveries;
 mod developing;
 mod import;
 mod props;
@@ -22,6 +23,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
+pub(crate) use self::deliveries::{
+    ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
+    ListDeliveriesArguments,
+};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::props::PropArguments;
@@ -32,10 +37,9 @@ pub(crate) use self::tenants::{
 };
 pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
-    CreateWebhookArguments, DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments,
-    ReplayArguments, RotateSecretArguments, SubscriptionArguments, SubscriptionsArguments,
-    SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering, WebhooksArguments,
-    WebhooksCommand,
+    CreateWebhookArguments, ReplayArguments, RotateSecretArguments, SubscriptionArguments,
+    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering,
+    WebhooksArguments, WebhooksCommand,
 };
 pub(crate) use self::workflows::{
     CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
@@ -176,7 +180,7 @@ pub(crate) enum ClientCommand {
     Variables(VariablesArguments),
     /// Webhooks: URLs that events are delivered to
     Webhooks(WebhooksArguments),
-    /// Deliveries to webhooks: list, show, retry
+    /// Deliveries to webhooks: list, show, retry, discard
     Deliveries(DeliveriesArguments),
     /// Subscriptions: send a source's events to a webhook or another source
     Subscriptions(SubscriptionsArguments),
@@ -186,8 +190,17 @@ pub(crate) enum ClientCommand {
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
+    /// Open the web UI in a browser, signed in
+    Open(OpenArguments),
     /// Check the node and the connection to it
     Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArguments {
+    /// Print the link instead of opening a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
 }
 
 #[derive(Debug, Args)]

@@ -19,6 +19,7 @@ pub(crate) mod init;
 mod keys;
 mod list;
 mod logs;
+mod open;
 pub(crate) mod openapi;
 mod outcome;
 mod publish;
@@ -76,6 +77,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Users(arguments) => users::run(session, arguments).await,
         ClientCommand::Workspaces(arguments) => workspaces::run(session, arguments).await,
         ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
+        ClientCommand::Open(arguments) => open::run(session, &arguments).await,
         ClientCommand::Doctor => doctor::run(session).await,
     }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn follow(session: &Session, link: &Value, no_browser: bool) ->
 }
 
 /// In the browser of the desktop. Without one, the link was printed.
-fn open(url: &str) {
+pub(crate) fn open(url: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"
     } else {

@@ -25,6 +25,14 @@ pub(crate) fn from_seconds(value: &Value) -> String {
     })
 }
 
+/// A time as a flag gives it: a duration counts back from now; anything else is for the node to read.
+pub(crate) fn given(text: &str, now_ms: EpochMs) -> String {
+    match headwater_model::duration::parse(text) {
+        Some(ago) => now_ms.minus(ago).to_string(),
+        None => text.to_owned(),
+    }
+}
+
 /// Epoch milliseconds of `2026-01-31T12:00:00Z`, of `2026-01-31` in UTC, or as they are.
 pub(crate) fn to_millis(text: &str) -> Option<i64> {
     if let Ok(millis) = text.parse() {

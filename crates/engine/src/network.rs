@@ -8,6 +8,7 @@
 mod certificates;
 pub mod cidr;
 mod client;
+mod failure;
 mod route;
 
 use std::{
@@ -18,6 +19,7 @@ use std::{
 pub use certificates::{CaCertificates, InvalidCertificates};
 pub use cidr::{Cidr, InvalidCidr};
 pub use client::{PolicyResolver, RefusedAddress, check_host, client_builder, http_client};
+pub use failure::attempt_failure;
 pub use route::{Destination, InvalidRoute, Route};
 
 /// Addresses that are not on the public internet: the special-purpose registries of IPv4 and IPv6,

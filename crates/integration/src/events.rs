@@ -85,6 +85,14 @@ impl Node {
         }
     }
 
+    /// Waits until a listing that begins with the newest is as wanted, and returns it oldest first. The path has a query.
+    pub async fn list_until(&self, path: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        match self.poll_list(path, wanted).await {
+            Ok(items) => items,
+            Err(items) => panic!("{path} did not become as wanted: {:#}", Value::from(items)),
+        }
+    }
+
     /// Waits until the newest hundred events of a source, newest first, are as wanted.
     pub async fn newest_until(&self, source: &Source, wanted: impl Fn(&[Value]) -> bool) {
         let path = format!(

@@ -13,6 +13,7 @@ mod account;
 mod answer;
 mod binary;
 mod browser;
+mod chromium;
 mod cli;
 mod client;
 mod collector;
@@ -43,6 +44,7 @@ mod workers;
 
 pub use answer::Answer;
 pub use browser::{Browser, Decision, Visited, node_with};
+pub use chromium::{Chromium, Look, Tab};
 pub use cli::{Seen, headwater_in};
 pub use client::{Client, Method};
 pub use collector::{Collector, RecordedSpan};

@@ -9,7 +9,7 @@ use serde_json::{
 use crate::{
     channel::Channel,
     error::Invalid,
-    id::{EventId, InvocationId},
+    id::{EmitterId, EventId, InvocationId},
     limits::{EVENT_PREVIEW_BYTES, HOPS_MAX},
     time::EpochMs,
     trace::TraceParent,
@@ -93,6 +93,15 @@ impl Emit {
             _ => Ok(()),
         }
     }
+}
+
+/// An event as it is referred to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EventRef {
+    /// Its emitter.
+    pub emitter: EmitterId,
+    /// Its id, which only its emitter's other events do not have.
+    pub id: EventId,
 }
 
 /// An event to append to the log; the log gives it its id.

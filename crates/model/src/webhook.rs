@@ -1,9 +1,12 @@
 //! Webhooks and the rules of delivering to them (docs/guide/webhooks.md).
 
+mod answer;
+
 use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::answer::{AnswerKind, AttemptFailure, InvalidAnswerKind};
 use crate::{duration, time::EpochMs};
 
 /// A delivery that was not taken within this time has failed.
@@ -17,7 +20,11 @@ pub const FORMER_SECRET_VALID: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest `Retry-After` of a receiver that counts.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of a response that are kept with its attempt.
-pub const RESPONSE_EXCERPT_BYTES: usize = 1024;
+pub const RESPONSE_EXCERPT_BYTES: usize = 2048;
+/// Headers of a request or response that are kept with its attempt.
+pub const HEADERS_KEPT: usize = 32;
+/// Bytes of a header's value that are kept.
+pub const HEADER_VALUE_BYTES: usize = 256;
 
 /// The order in which a webhook gets an emitter's events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,6 +48,8 @@ pub enum DeliveryState {
     Delivered,
     /// Given up: a dead letter. It may be retried by hand.
     Dead,
+    /// Given up by hand. It may be retried by hand, too.
+    Discarded,
 }
 
 /// The waits after failed attempts; after the last of them the delivery is dead.

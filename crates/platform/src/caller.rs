@@ -4,7 +4,7 @@ use headwater_model::{
     hash::SecretHash,
     id::{KeyId, UserId, WorkspaceId},
 };
-use headwater_store::{Identity, Owner};
+use headwater_store::{Identity, Owner, Viewer};
 use sha2::{Digest, Sha256};
 
 use crate::error::PlatformError;
@@ -53,6 +53,15 @@ impl Caller {
                 .workspace_id
                 .as_ref()
                 .is_some_and(|workspace_id| self.is_member(workspace_id))
+    }
+
+    /// The same for the store, which finds all that the caller may see.
+    pub(crate) fn viewer(&self) -> Viewer {
+        let workspaces = self.identity.workspaces.iter();
+        Viewer {
+            user_id: self.user_id().clone(),
+            workspace_ids: workspaces.map(|workspace| workspace.id.clone()).collect(),
+        }
     }
 }
 

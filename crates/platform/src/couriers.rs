@@ -15,6 +15,7 @@ mod actor;
 mod attempt;
 mod claim;
 mod context;
+mod headers;
 mod held;
 mod limits;
 mod queue;

@@ -1,7 +1,11 @@
 //! The failures of use cases. Knows no status code; `api` maps each variant to one.
 
 use headwater_engine::{BuildStage, EngineError, Rejection};
-use headwater_model::{error::Invalid, outcome::ComponentError};
+use headwater_model::{
+    error::Invalid,
+    id::{EmitterId, EventId},
+    outcome::ComponentError,
+};
 use headwater_store::{Conflict, StoreError};
 
 use crate::conflict_text::conflict_text;
@@ -21,6 +25,20 @@ pub enum PlatformError {
         kind: &'static str,
         /// Its id.
         id: String,
+    },
+    /// The event is not in its emitter's log.
+    #[error(
+        "there is no event `{id}` of `{emitter}`: it was never there, it was deleted, or retention took it: of each \
+         emitter this node keeps the newest {retained} events that components emit, and as many on `$errors` and on \
+         `$logs`; `headwater serve --retained-events` sets the number"
+    )]
+    EventGone {
+        /// The emitter.
+        emitter: EmitterId,
+        /// The event's id.
+        id: EventId,
+        /// The number of events that retention keeps.
+        retained: u32,
     },
     /// A parameter is missing or malformed.
     #[error("{}", .0.reason)]

@@ -15,6 +15,7 @@ mod config;
 mod conflict_text;
 mod core;
 mod couriers;
+mod credential_names;
 mod data_stores;
 mod endpoints;
 mod environment;
@@ -67,6 +68,7 @@ pub use use_cases::{
     accounts::{AccountView, DeletedAccount, NewAccount},
     actions::ActionReport,
     calls::CallTarget,
+    causes::ListenerRun,
     components::{ComponentInput, ComponentRef},
     computed_props::{OptionsQuery, PropOption, PropOptions},
     connects::{
@@ -74,6 +76,7 @@ pub use use_cases::{
         LinkOpened, NewConnect,
     },
     deliveries::ReplayRequest,
+    delivery_search::{ChangeDeliveries, DeliveriesChanged},
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
     ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
@@ -101,8 +104,9 @@ pub use workflows::{UploadPlace, WaitUrls};
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
-    HealthStatus, ListedComponent, OutcomeFilter, Owner, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, RunVersion, SavedComponent, Session, SourceHealth, Usage, User, Webhook,
-    WebhookBacklog,
+    Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, Delivery,
+    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries, Health,
+    HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter, Owner, Record, RunFilter,
+    RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent, Session, SourceHealth, Usage,
+    User, Webhook, WebhookBacklog,
 };

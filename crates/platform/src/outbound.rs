@@ -7,8 +7,10 @@
 use std::{error::Error as _, iter::successors, time::Duration};
 
 use bytes::Bytes;
-use headwater_engine::network::{NetworkPolicy, RefusedAddress, check_host, client_builder};
-use headwater_model::time::EpochMs;
+use headwater_engine::network::{
+    NetworkPolicy, RefusedAddress, attempt_failure, check_host, client_builder,
+};
+use headwater_model::{time::EpochMs, webhook::AttemptFailure};
 use reqwest::{
     Method, Response,
     header::{self, HeaderMap},
@@ -42,6 +44,8 @@ pub(crate) struct NoAnswer {
     pub(crate) reason: String,
     /// Whether trying again cannot help: the node does not send such a request.
     pub(crate) is_refused: bool,
+    /// The kind of reason.
+    pub(crate) failure: AttemptFailure,
 }
 
 /// An HTTP client that reaches only what a policy allows.
@@ -98,6 +102,7 @@ impl Client {
         check_host(&self.network, &request.url).map_err(|refused| NoAnswer {
             reason: refused.to_string(),
             is_refused: true,
+            failure: AttemptFailure::Blocked,
         })?;
         self.client
             .request(request.method, request.url)
@@ -113,6 +118,7 @@ impl Client {
             return NoAnswer::late(self.timeout);
         }
         let is_refused = error.is_builder();
+        let failure = attempt_failure(&error);
         let context = match error.is_connect() {
             true => "cannot connect",
             false => "no valid HTTP answer",
@@ -128,6 +134,7 @@ impl Client {
             return NoAnswer {
                 reason: refused.to_string(),
                 is_refused: true,
+                failure,
             };
         }
         let first = causes().last().map(ToString::to_string);
@@ -135,6 +142,7 @@ impl Client {
         NoAnswer {
             reason: format!("{context}: {first}"),
             is_refused,
+            failure,
         }
     }
 }
@@ -145,6 +153,7 @@ impl NoAnswer {
         Self {
             reason: format!("no answer within {timeout:?}"),
             is_refused: false,
+            failure: AttemptFailure::Timeout,
         }
     }
 }

@@ -173,6 +173,8 @@ async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<Att
         status: Some(200),
         response_excerpt: Some("ok".to_owned()),
         error: None,
+        failure: None,
+        headers: None,
     };
     let record = |lease| AttemptRecord {
         lease,

@@ -1,11 +1,15 @@
 //! The queue of deliveries behind the trait.
 
 mod again;
+mod arms;
 mod attempts;
+mod change;
 mod claims;
+mod discard;
 mod event;
 pub(crate) mod give_up;
 mod listing;
+mod search;
 mod trim;
 mod waiting;
 
@@ -17,9 +21,10 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    AttemptRecord, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery, DeliveryLease,
-    DisabledWebhook, EventDelivery, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
-    WebhookBacklog,
+    AttemptRecord, ChangedDeliveries, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery,
+    DeliveryCounts, DeliveryFilter, DeliveryLease, DeliverySearch, DeliveryStep, DisabledWebhook,
+    EventDelivery, FoundDeliveries, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
+    Viewer, WebhookBacklog,
 };
 
 use crate::store::SqliteStore;
@@ -145,6 +150,12 @@ impl Deliveries for SqliteStore {
             .await
     }
 
+    async fn discard_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<bool, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| discard::discard(connection, &id, now_ms))
+            .await
+    }
+
     async fn replay(
         &self,
         webhook_id: &WebhookId,
@@ -165,5 +176,45 @@ impl Deliveries for SqliteStore {
         let has_work = move |connection: &_| trim::has_work(connection, keep, dead_before_ms);
         let step = move |connection: &_| trim::trim(connection, keep, dead_before_ms, limit);
         self.progress_if(has_work, step).await
+    }
+}
+
+#[async_trait]
+impl DeliverySearch for SqliteStore {
+    async fn find_deliveries(
+        &self,
+        viewer: &Viewer,
+        filter: &DeliveryFilter,
+        page: &PageRequest<DeliveryId>,
+    ) -> Result<FoundDeliveries, StoreError> {
+        let (viewer, filter, page) = (viewer.clone(), filter.clone(), page.clone());
+        self.read(move |connection| search::find(connection, &viewer, &filter, &page))
+            .await
+    }
+
+    async fn count_deliveries(
+        &self,
+        viewer: &Viewer,
+        filter: &DeliveryFilter,
+        limit: u32,
+    ) -> Result<DeliveryCounts, StoreError> {
+        let (viewer, filter) = (viewer.clone(), filter.clone());
+        self.read(move |connection| search::count(connection, &viewer, &filter, limit))
+            .await
+    }
+
+    async fn change_deliveries(
+        &self,
+        viewer: &Viewer,
+        filter: &DeliveryFilter,
+        step: &DeliveryStep,
+    ) -> Result<ChangedDeliveries, StoreError> {
+        let (viewer, filter, step) = (viewer.clone(), filter.clone(), step.clone());
+        let is_dry = step.is_dry;
+        let step = move |connection: &_| change::step(connection, &viewer, &filter, &step);
+        match is_dry {
+            true => self.read(step).await,
+            false => self.write(step).await,
+        }
     }
 }

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    event::Event,
+    event::{Event, EventRef},
     id::{EmitterId, EventId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
 use headwater_store::{
-    ChannelFilter, EventDeletion, EventLog, LogPosition, Progress, StoreError, Tail,
+    ChannelFilter, EventDeletion, EventLog, LogPosition, LoggedEvent, Progress, StoreError, Tail,
 };
 
 use crate::{deletion, dispatch, events, retention, scheduled, store::SqliteStore, tail};
@@ -23,6 +23,12 @@ impl EventLog for SqliteStore {
     ) -> Result<Page<Event>, StoreError> {
         let (emitter, channels, page) = (emitter.clone(), channels.clone(), page.clone());
         self.read(move |connection| events::page(connection, &emitter, &channels, &page))
+            .await
+    }
+
+    async fn event(&self, of: &EventRef) -> Result<Option<LoggedEvent>, StoreError> {
+        let of = of.clone();
+        self.read(move |connection| events::by_id(connection, &of))
             .await
     }
 

@@ -1,20 +1,23 @@
-//! Pages of an emitter's events.
+//! An emitter's events: one of them, and pages.
+
+use std::sync::Arc;
 
 use headwater_model::{
     channel::ChannelClass,
-    event::Event,
+    event::{Event, EventRef},
     id::{EmitterId, EventId},
+    origin::Origin,
     page::{Page, PageRequest, Position},
     time::EpochMs,
 };
-use headwater_store::{ChannelFilter, StoreError};
+use headwater_store::{ChannelFilter, LoggedEvent, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::{
     connection::failed,
     counted_events,
     event_row::{self, NOT_DELETED},
-    row::signed,
+    row::{get, signed, trace, unsigned_opt},
 };
 
 /// A channel filter in SQL.
@@ -134,6 +137,45 @@ pub(crate) fn page(
         total_count: total.unsigned_abs(),
         items,
     })
+}
+
+/// An event of any class: the index of ids has each apart.
+pub(crate) fn by_id(
+    connection: &Connection,
+    of: &EventRef,
+) -> Result<Option<LoggedEvent>, StoreError> {
+    let failed = failed("reading an event");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "SELECT events.*, (SELECT request_id FROM runs WHERE runs.id = events.run_id) AS request_id
+             FROM events INDEXED BY events_by_id
+             WHERE emitter_id = ?1 AND class IN ({ordinary}, {errors}, {logs}, {scheduled}) AND ms = ?2
+                   AND sequence = ?3 AND {NOT_DELETED}",
+            ordinary = ChannelClass::Ordinary.code(),
+            errors = ChannelClass::Errors.code(),
+            logs = ChannelClass::Logs.code(),
+            scheduled = ChannelClass::Scheduled.code(),
+        ))
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![
+            of.emitter.as_str(),
+            signed(of.id.ms),
+            of.id.sequence
+        ])
+        .map_err(&failed)?;
+    let Some(row) = rows.next().map_err(&failed)? else {
+        return Ok(None);
+    };
+    let request_id: Option<String> = get(row, "request_id")?;
+    Ok(Some(LoggedEvent {
+        event: event_row::event(row)?,
+        deliver_at_ms: unsigned_opt(row, "deliver_at_ms")?,
+        origin: Origin {
+            request_id: request_id.map(Arc::from),
+            trace: trace(row)?,
+        },
+    }))
 }
 
 #[cfg(test)]

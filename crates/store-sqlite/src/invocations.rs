@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_model::{id::RunnableId, origin::Origin, time::EpochMs};
+use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
     AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
     RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
 
 use crate::{
+    causes,
     connection::{ExecutePrepared as _, failed, is_taken},
     emitters,
     living::{Living, as_json},
@@ -294,22 +295,30 @@ fn update(
         .map(drop)
 }
 
-/// Ends an invocation, or writes its checkpoint. Returns whether its run had emitted scheduled events before this
-/// commit.
+/// The part of an invocation that its run's record goes on with.
+#[derive(Default)]
+pub(crate) struct Origins {
+    /// Whether its run had emitted scheduled events before its last commit.
+    pub(crate) had_scheduled: bool,
+    /// The event that it was queued for.
+    pub(crate) caused_by: Option<EventRef>,
+}
+
+/// Ends an invocation, or writes its checkpoint.
 pub(crate) fn end(
     connection: &Connection,
     runnable: &str,
     end: &InvocationEnd,
     has_scheduled: bool,
-) -> Result<bool, StoreError> {
+) -> Result<Origins, StoreError> {
     match &end.then {
         AfterRun::Ended => match delete(connection, runnable, &end.lease)? {
-            true => Ok(false),
+            true => Ok(Origins::default()),
             false => delete_counted(connection, runnable, &end.lease),
         },
         AfterRun::GoesOn { state } => {
             match note(connection, runnable, &end.lease, state, has_scheduled)? {
-                true => Ok(false),
+                true => Ok(Origins::default()),
                 false => Err(Conflict::LeaseLost.into()),
             }
         }
@@ -323,7 +332,7 @@ pub(crate) fn end(
                 *due_at_ms,
                 has_scheduled,
             )? {
-                true => Ok(false),
+                true => Ok(Origins::default()),
                 false => Err(Conflict::LeaseLost.into()),
             }
         }
@@ -349,16 +358,18 @@ fn delete(connection: &Connection, runnable: &str, lease: &Lease) -> Result<bool
     Ok(deleted > 0)
 }
 
-/// Deletes any invocation if the lease still holds. Returns whether its run had emitted scheduled events.
+/// Deletes any invocation if the lease still holds.
 fn delete_counted(
     connection: &Connection,
     runnable: &str,
     lease: &Lease,
-) -> Result<bool, StoreError> {
+) -> Result<Origins, StoreError> {
     let failed = failed("ending an invocation");
     let mut statement = connection
         .prepare_cached(
-            "SELECT position, has_scheduled, owner_id, octet_length(event) AS bytes FROM invocations
+            "SELECT position, has_scheduled, owner_id, octet_length(event) AS bytes, cause_emitter_id, cause_ms,
+                    cause_sequence
+             FROM invocations
              WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?",
         )
         .map_err(&failed)?;
@@ -369,7 +380,10 @@ fn delete_counted(
         .map_err(&failed)?;
     let row = rows.next().map_err(&failed)?.ok_or(Conflict::LeaseLost)?;
     let position: i64 = get(row, "position")?;
-    let had_scheduled = get(row, "has_scheduled")?;
+    let origins = Origins {
+        had_scheduled: get(row, "has_scheduled")?,
+        caused_by: causes::of(row)?,
+    };
     if let Some(owner) = get::<Option<String>>(row, "owner_id")? {
         queued_events::remove(connection, &owner, unsigned(row, "bytes")?)?;
     }
@@ -377,7 +391,7 @@ fn delete_counted(
     connection
         .execute_prepared("DELETE FROM invocations WHERE position = ?", [position])
         .map_err(&failed)?;
-    Ok(had_scheduled)
+    Ok(origins)
 }
 
 /// Writes the state of an invocation that goes on, if the lease still holds. It counts as begun once from here.

@@ -11,6 +11,7 @@ mod append;
 mod auto_subscriptions;
 mod backlog;
 mod catalog;
+mod causes;
 mod components;
 mod connection;
 mod connects;

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0012_workflows.sql"),
     include_str!("../migrations/0013_folders.sql"),
     include_str!("../migrations/0014_sessions.sql"),
+    include_str!("../migrations/0015_causes_and_deliveries.sql"),
 ];
 
 /// Brings the schema up to date.
@@ -118,5 +119,42 @@ mod tests {
             })
             .unwrap();
         assert_eq!(row, (true, "first".to_owned(), 3, 60));
+    }
+
+    #[test]
+    fn deliveries_are_found_by_attempts_of_before() {
+        let connection = connection::in_memory().unwrap();
+        let mut migrations = MIGRATIONS.iter();
+        let before = migrations.position(|one| one.contains("ADD COLUMN answer"));
+        let before = before.unwrap();
+        for migration in &MIGRATIONS[..before] {
+            connection.execute_batch(migration).unwrap();
+        }
+        connection
+            .pragma_update(None, "user_version", before)
+            .unwrap();
+        let attempted = "
+            INSERT INTO deliveries (position, id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms)
+            VALUES (1, 'dlv_1', 'wh_1', 'sub_1', 1, 1, 'delivered', 1), (2, 'dlv_2', 'wh_1', 'sub_1', 1, 1, 'dead', 1),
+                   (3, 'dlv_3', 'wh_1', 'sub_1', 1, 1, 'pending', 1), (4, 'dlv_4', 'wh_1', 'sub_1', 1, 1, 'pending', 1);
+            INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, error)
+            VALUES (1, 1, 1, 1, NULL, 'cannot connect: Connection refused (os error 111)'), (1, 2, 1, 1, 204, NULL),
+                   (2, 1, 1, 1, 503, NULL), (2, 2, 1, 1, 301, NULL), (3, 1, 1, 1, NULL, 'no answer within 15s');";
+        connection.execute_batch(attempted).unwrap();
+        run(&connection).unwrap();
+        let mut statement = connection
+            .prepare("SELECT coalesce(answer, '-') FROM deliveries ORDER BY id")
+            .unwrap();
+        let answers = statement.query_map((), |row| row.get(0)).unwrap();
+        let answers: Vec<String> = answers.collect::<Result<_, _>>().unwrap();
+        assert_eq!(answers, ["2xx", "3xx", "timeout", "-"]);
+        let mut statement = connection
+            .prepare(
+                "SELECT coalesce(failure, '-') FROM attempts ORDER BY delivery_position, number",
+            )
+            .unwrap();
+        let failures = statement.query_map((), |row| row.get(0)).unwrap();
+        let failures: Vec<String> = failures.collect::<Result<_, _>>().unwrap();
+        assert_eq!(failures, ["refused", "-", "status", "redirect", "timeout"]);
     }
 }

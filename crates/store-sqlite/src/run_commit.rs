@@ -133,8 +133,11 @@ impl<'a> Batch<'a> {
         let place = self.held(connection, living, &commit.lease)?;
         let held = &mut self.emitters[place];
         let mut has_scheduled = commit.events.iter().any(|event| event.scheduled.is_some());
+        let mut caused_by = None;
         if let Some(end) = &commit.invocation {
-            has_scheduled |= invocations::end(connection, id, end, has_scheduled)?;
+            let origins = invocations::end(connection, id, end, has_scheduled)?;
+            has_scheduled |= origins.had_scheduled;
+            caused_by = origins.caused_by;
         }
         let mut last = held.last;
         if !commit.events.is_empty() {
@@ -154,6 +157,7 @@ impl<'a> Batch<'a> {
             let of = Ending {
                 id: &commit.run_id,
                 runnable: id,
+                caused_by: caused_by.as_ref(),
                 last,
                 has_scheduled,
             };

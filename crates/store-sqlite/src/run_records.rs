@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use headwater_model::{
+    event::EventRef,
     id::{EventId, InvocationId},
     origin::Origin,
     outcome::Limit,
@@ -15,6 +16,7 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
+    causes,
     connection::failed,
     row::{get, json_opt, name_of, named, parsed, signed, to_json, trace, unsigned, unsigned_opt},
 };
@@ -50,6 +52,7 @@ fn outcome_of(name: &str) -> Result<RunOutcome, StoreError> {
 pub(crate) struct Ending<'a> {
     pub(crate) id: &'a InvocationId,
     pub(crate) runnable: &'a str,
+    pub(crate) caused_by: Option<&'a EventRef>,
     pub(crate) last: Option<EventId>,
     pub(crate) has_scheduled: bool,
 }
@@ -68,8 +71,8 @@ pub(crate) fn insert(
         .prepare_cached(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
-                               last_sequence, has_scheduled)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )
         .map_err(&failed)?;
     statement
@@ -92,6 +95,9 @@ pub(crate) fn insert(
             of.last.map(|last| signed(last.ms)),
             of.last.map(|last| last.sequence),
             of.has_scheduled || ended.has_scheduled,
+            of.caused_by.map(|cause| cause.emitter.as_str()),
+            of.caused_by.map(|cause| signed(cause.id.ms)),
+            of.caused_by.map(|cause| cause.id.sequence),
         ])
         .map_err(&failed)
         .map(drop)
@@ -124,6 +130,7 @@ pub(crate) fn record(row: &Row<'_>) -> Result<RunRecord, StoreError> {
     Ok(RunRecord {
         id: parsed(row, "id")?,
         runnable: parsed(row, "runnable_id")?,
+        caused_by: causes::of(row)?,
         ended: ended(row)?,
         last_event,
     })

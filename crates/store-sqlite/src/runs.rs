@@ -2,14 +2,16 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    event::Event,
+    event::{Event, EventRef},
     id::{InvocationId, RunnableId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
-use headwater_store::{KeptRuns, Progress, RunFilter, RunRecord, Runs, StoreError};
+use headwater_store::{
+    CausedRun, KeptRuns, Progress, RunFilter, RunRecord, Runs, StoreError, Viewer,
+};
 
-use crate::{run_events, run_expiry, run_records, run_retention, store::SqliteStore};
+use crate::{causes, run_events, run_expiry, run_records, run_retention, store::SqliteStore};
 
 #[async_trait]
 impl Runs for SqliteStore {
@@ -35,6 +37,17 @@ impl Runs for SqliteStore {
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError> {
         let run = run.clone();
         self.read(move |connection| run_events::of(connection, &run, limit))
+            .await
+    }
+
+    async fn caused_runs(
+        &self,
+        event: &EventRef,
+        viewer: &Viewer,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<CausedRun>, StoreError> {
+        let (event, viewer, page) = (event.clone(), viewer.clone(), page.clone());
+        self.read(move |connection| causes::runs(connection, &event, &viewer, &page))
             .await
     }
 

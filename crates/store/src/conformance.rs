@@ -18,11 +18,14 @@ pub mod accounts;
 pub mod admission;
 pub mod backlog;
 pub mod catalog;
+pub mod causes;
 pub mod commits;
 pub mod conflicts;
 pub mod data_stores;
 pub mod deletion;
 pub mod deliveries;
+pub mod delivery_search;
+pub mod discarding;
 pub mod dispatch;
 mod fixture;
 pub mod folders;
@@ -333,6 +336,23 @@ macro_rules! conformance_tests {
                 a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more,
                 replaying_makes_ended_deliveries_pending_again,
             }
+            delivery_search {
+                deliveries_of_other_tenants_are_not_found,
+                deliveries_of_all_webhooks_are_paged_both_ways,
+                deliveries_are_found_by_each_field_of_the_filter,
+                an_event_that_is_gone_leads_to_its_deliveries,
+                a_search_is_bounded_and_goes_on_where_it_stopped,
+                counts_are_capped,
+                many_are_retried_in_bounded_steps,
+                those_of_inactive_webhooks_are_not_retried,
+                many_are_discarded_in_bounded_steps,
+                a_dry_step_tells_what_would_be_changed,
+            }
+            discarding {
+                an_attempt_of_a_discarded_delivery_is_refused,
+                a_discarded_delivery_is_attempted_only_after_a_retry,
+                discarded_deliveries_are_kept_as_long_as_dead_ones,
+            }
             runs {
                 a_run_leaves_one_record_with_its_commit,
                 a_record_is_small_whatever_was_thrown,
@@ -349,6 +369,12 @@ macro_rules! conformance_tests {
                 a_source_fails_since_the_first_failure_after_a_success,
                 counts_of_runs_that_may_have_been_trimmed_say_so,
                 health_has_the_newest_event_and_the_next_tick,
+            }
+            causes {
+                an_event_is_found_by_its_id_on_every_channel,
+                an_event_that_is_to_be_deleted_is_not_found,
+                an_event_leads_to_the_runs_that_it_caused,
+                runs_of_other_tenants_are_not_among_those_of_an_event,
             }
             scheduled {
                 scheduled_events_are_listed_on_in_until_they_are_due,
@@ -455,7 +481,13 @@ mod tests {
         ),
         ("webhooks", include_str!("conformance/webhooks.rs")),
         ("deliveries", include_str!("conformance/deliveries.rs")),
+        (
+            "delivery_search",
+            include_str!("conformance/delivery_search.rs"),
+        ),
+        ("discarding", include_str!("conformance/discarding.rs")),
         ("redelivery", include_str!("conformance/redelivery.rs")),
+        ("causes", include_str!("conformance/causes.rs")),
         ("runs", include_str!("conformance/runs.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("sealed", include_str!("conformance/sealed.rs")),
@@ -484,6 +516,7 @@ mod tests {
         include_str!("data_stores.rs"),
         include_str!("event_log.rs"),
         include_str!("webhooks.rs"),
+        include_str!("delivery_search.rs"),
         include_str!("tenants.rs"),
         include_str!("work_queue.rs"),
         include_str!("workflows.rs"),

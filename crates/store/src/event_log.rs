@@ -10,8 +10,9 @@
 use async_trait::async_trait;
 use headwater_model::{
     channel::{Channel, ChannelClass},
-    event::Event,
+    event::{Event, EventRef},
     id::{EmitterId, EventId},
+    origin::Origin,
     page::{Page, PageRequest},
     time::EpochMs,
 };
@@ -35,6 +36,17 @@ pub struct Appended {
     pub emitter: EmitterId,
     /// The event.
     pub event: Event,
+}
+
+/// An event of the log with what led to it.
+#[derive(Debug, Clone)]
+pub struct LoggedEvent {
+    /// The event.
+    pub event: Event,
+    /// When it is released to its channel, epoch milliseconds; only on `$in`.
+    pub deliver_at_ms: Option<EpochMs>,
+    /// The span that emitted it, and the request behind its run as long as the run's record is kept.
+    pub origin: Origin,
 }
 
 /// A step along the log.
@@ -100,6 +112,12 @@ pub trait EventLog {
         channels: &ChannelFilter,
         page: &PageRequest<EventId>,
     ) -> Result<Page<Event>, StoreError>;
+
+    /// An event of the log, whatever its channel
+    /// (`conformance::causes::an_event_is_found_by_its_id_on_every_channel`).
+    /// MUST NOT show one that a requested deletion covers
+    /// (`conformance::causes::an_event_that_is_to_be_deleted_is_not_found`).
+    async fn event(&self, of: &EventRef) -> Result<Option<LoggedEvent>, StoreError>;
 
     /// Records a deletion durably. MUST cover both ends (`conformance::deletion::deleting_a_range_includes_both_ends`).
     /// MUST cover only events that exist now

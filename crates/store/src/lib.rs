@@ -12,6 +12,7 @@ pub mod catalog;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod data_stores;
+pub mod delivery_search;
 pub mod error;
 pub mod event_log;
 pub mod folders;
@@ -41,6 +42,7 @@ pub mod workflows;
 pub use account::*;
 pub use catalog::*;
 pub use data_stores::*;
+pub use delivery_search::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
 pub use folders::*;
@@ -80,6 +82,7 @@ pub trait Store:
     + SealedRecords
     + Webhooks
     + Deliveries
+    + DeliverySearch
     + EventLog
     + KeyValue
     + DataStores
@@ -109,6 +112,7 @@ impl<T> Store for T where
         + SealedRecords
         + Webhooks
         + Deliveries
+        + DeliverySearch
         + EventLog
         + KeyValue
         + DataStores

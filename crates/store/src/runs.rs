@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use headwater_model::time::EpochMs;
 pub use headwater_model::{dedupe::Dropped, limits::DROPPED_KEYS_MAX};
 use headwater_model::{
-    event::Event,
+    event::{Event, EventRef},
     id::{ComponentId, DeploymentId, EventId, InvalidId, InvocationId, RunnableId},
     origin::Origin,
     outcome::{Limit, Outcome},
@@ -15,7 +15,10 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StoreError, progress::Progress, trigger::Trigger};
+use crate::{
+    error::StoreError, progress::Progress, tenants::Viewer, trigger::Trigger,
+    workflow_runs::OpenRun,
+};
 
 /// Characters of an error's first line that are kept.
 pub const RUN_ERROR_CHARS_MAX: usize = 500;
@@ -170,10 +173,31 @@ pub struct RunRecord {
     pub id: InvocationId,
     /// The source or workflow that ran.
     pub runnable: RunnableId,
+    /// The event that it ran for, which its emitter's log may have trimmed by now.
+    pub caused_by: Option<EventRef>,
     /// Its end.
     pub ended: EndedRun,
     /// The emitter's last event id at its end: the run's events are not behind it, but for those that were scheduled.
     pub last_event: Option<EventId>,
+}
+
+/// A run that an event caused.
+#[derive(Debug, Clone)]
+pub enum CausedRun {
+    /// It has not ended.
+    Open(Box<OpenRun>),
+    /// It has ended.
+    Ended(Box<RunRecord>),
+}
+
+impl CausedRun {
+    /// Its id.
+    pub fn id(&self) -> &InvocationId {
+        match self {
+            Self::Open(run) => &run.id,
+            Self::Ended(run) => &run.id,
+        }
+    }
 }
 
 /// Outcomes to list.
@@ -232,6 +256,19 @@ pub trait Runs {
     /// commits of a run that was never queued as well
     /// (`conformance::runs::events_that_an_earlier_part_scheduled_are_found`).
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// A page of the runs of listening sources and workflows that an event caused, newest first, whether they have ended
+    /// or not: those that the viewer may see. The event itself may be gone.
+    /// MUST find a run from the dispatch of its event on, as long as its record is kept
+    /// (`conformance::causes::an_event_leads_to_the_runs_that_it_caused`).
+    /// MUST NOT show runs of what the viewer may not see, nor count them
+    /// (`conformance::causes::runs_of_other_tenants_are_not_among_those_of_an_event`).
+    async fn caused_runs(
+        &self,
+        event: &EventRef,
+        viewer: &Viewer,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<CausedRun>, StoreError>;
 
     /// Deletes up to `limit` runs beyond those to keep.
     /// Several nodes may call it at once.

@@ -27,6 +27,15 @@ impl Owner {
     }
 }
 
+/// The things that somebody may see: a user's own, and those in the workspaces of which it is a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewer {
+    /// The user.
+    pub user_id: UserId,
+    /// Its workspaces.
+    pub workspace_ids: Vec<WorkspaceId>,
+}
+
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {

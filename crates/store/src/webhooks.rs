@@ -4,6 +4,7 @@
 //!  dispatch ──► pending ──► leased ──► attempt ──► delivered
 //!                  ▲                      │
 //!                  └──── backoff ◄────────┼──► dead ──► pending (retried by hand)
+//!                                                 └───► discarded (by hand, also while pending)
 //! ```
 //! The event's data is stored once for all of its deliveries, for as long as one of them exists.
 
@@ -15,7 +16,7 @@ use headwater_model::{
     page::{Page, PageRequest},
     time::{EpochMs, EpochSeconds},
     trace::TraceParent,
-    webhook::{DeliveryOrder, DeliveryState},
+    webhook::{AttemptFailure, DeliveryOrder, DeliveryState},
 };
 use serde_json::value::RawValue;
 
@@ -176,6 +177,19 @@ pub struct Attempt {
     pub response_excerpt: Option<String>,
     /// The error, if there was no answer or no acceptable one.
     pub error: Option<String>,
+    /// The reason why it did not deliver.
+    pub failure: Option<AttemptFailure>,
+    /// The headers that went out and came back; `None` in pages, and of attempts that kept none.
+    pub headers: Option<AttemptHeaders>,
+}
+
+/// The headers of an attempt, as names and values, as many as are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AttemptHeaders {
+    /// Those of the request, as they were sent.
+    pub request: Vec<(String, String)>,
+    /// Those of the response; none if nothing answered.
+    pub response: Vec<(String, String)>,
 }
 
 /// The consequence of an attempt for the delivery.
@@ -388,7 +402,8 @@ pub trait Deliveries {
     /// `conformance::redelivery::a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more`).
     async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
 
-    /// A delivery.
+    /// A delivery, with the headers of its attempts
+    /// (`conformance::deliveries::attempts_are_kept_and_decide_what_becomes_of_a_delivery`).
     /// MUST name the run that emitted its event (`conformance::runs::an_events_deliveries_are_found`), in pages too.
     async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
@@ -406,6 +421,14 @@ pub trait Deliveries {
     /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<(), StoreError>;
 
+    /// Gives a pending or dead delivery up, so that only [`Deliveries::retry_delivery`] makes it pending again. False: it
+    /// has been delivered. `Gone` when it is.
+    /// MUST void its lease: an attempt under way is not recorded
+    /// (`conformance::discarding::an_attempt_of_a_discarded_delivery_is_refused`).
+    /// MUST keep it from being claimed and replayed until it is retried
+    /// (`conformance::discarding::a_discarded_delivery_is_attempted_only_after_a_retry`).
+    async fn discard_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<bool, StoreError>;
+
     /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again continues; `done`
     /// counts.
     async fn replay(
@@ -416,8 +439,8 @@ pub trait Deliveries {
     ) -> Result<Progress, StoreError>;
 
     /// Deletes up to `limit` deliveries, or writes that they are dead since their webhook became inactive: delivered ones
-    /// beyond the newest `keep` per webhook, dead ones that ended before `dead_before_ms`; and events that no delivery
-    /// needs any more.
+    /// beyond the newest `keep` per webhook, dead and discarded ones that ended before `dead_before_ms`; and events that no
+    /// delivery needs any more (`conformance::discarding::discarded_deliveries_are_kept_as_long_as_dead_ones`).
     /// MUST NOT delete one that is pending (`conformance::deliveries::pending_deliveries_are_never_trimmed`).
     async fn trim_deliveries(
         &self,

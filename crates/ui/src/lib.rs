@@ -18,6 +18,7 @@ mod layout;
 mod origin;
 mod page;
 mod part;
+mod path;
 mod problem;
 mod query;
 mod reply;
@@ -36,7 +37,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{accounts, deploy, home, live, signin, sources},
+    page::{accounts, deliveries, deploy, events, home, live, runs, signin, sources, webhooks},
     state::Ui,
 };
 
@@ -45,6 +46,7 @@ use crate::{
 pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Router<S> {
     let ui = Arc::new(Ui::new(platform));
     pages()
+        .merge(deploying())
         // The node bounds bodies itself, and they are read behind the check of who sends them.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
@@ -69,6 +71,14 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
+        .route(
+            "/sources/{id}/events/{event_id}",
+            get(events::show::of_source),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/raw",
+            get(events::show::raw),
+        )
         .route("/sources/{id}/logs", get(sources::logs::show))
         .route("/sources/{id}/runs", get(sources::runs::show))
         .route("/sources/{id}/errors", get(sources::errors::show))
@@ -86,6 +96,43 @@ fn pages() -> Router<Arc<Ui>> {
             "/sources/{id}/delete",
             get(sources::delete::show).post(sources::delete::submit),
         )
+        .route("/runs/{id}", get(runs::show::show))
+        .route("/webhooks", get(webhooks::list::show))
+        .route(
+            "/webhooks/new",
+            get(webhooks::create::show).post(webhooks::create::submit),
+        )
+        .route("/webhooks/{id}", get(webhooks::show::show))
+        .route("/webhooks/{id}/switch", post(webhooks::change::switch))
+        .route(
+            "/webhooks/{id}/secret",
+            get(webhooks::secret::show).post(webhooks::secret::submit),
+        )
+        .route(
+            "/webhooks/{id}/replay",
+            get(webhooks::replay::show).post(webhooks::replay::submit),
+        )
+        .route(
+            "/webhooks/{id}/delete",
+            get(webhooks::change::ask_to_delete).post(webhooks::change::delete),
+        )
+        .route("/deliveries", get(deliveries::list::show))
+        .route(
+            "/deliveries/retry",
+            get(deliveries::change::ask_to_retry).post(deliveries::change::retry),
+        )
+        .route(
+            "/deliveries/discard",
+            get(deliveries::change::ask_to_discard).post(deliveries::change::discard),
+        )
+        .route("/deliveries/{id}/discard", post(deliveries::show::discard))
+        .route("/deliveries/{id}", get(deliveries::show::show))
+        .route("/deliveries/{id}/retry", post(deliveries::show::retry))
+}
+
+/// Pages for people who are signed in: deploying, changing deployed sources, and their accounts.
+fn deploying() -> Router<Arc<Ui>> {
+    Router::new()
         .route(
             "/sources/{id}/edit",
             get(sources::edit::show).post(sources::edit::submit),

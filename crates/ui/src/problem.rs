@@ -126,6 +126,10 @@ impl From<PlatformError> for Problem {
                     format!("{text}, or it belongs to somebody else. It may have been deleted."),
                 );
             }
+            PlatformError::EventGone { .. } => {
+                let title = "This event is not kept any more";
+                return Self::new(StatusCode::NOT_FOUND, title, text);
+            }
             PlatformError::Invalid(_) => (StatusCode::BAD_REQUEST, "Something does not fit"),
             PlatformError::InvalidProps(_) | PlatformError::Unpublishable(_) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "Something does not fit")
@@ -183,6 +187,7 @@ impl From<PlatformError> for Problem {
                 told.retry_after_s = Some(retry_after_s);
             }
             PlatformError::NotFound { .. }
+            | PlatformError::EventGone { .. }
             | PlatformError::Invalid(_)
             | PlatformError::InvalidProps(_)
             | PlatformError::Unpublishable(_)

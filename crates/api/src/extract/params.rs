@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, Request},
+    extract::{FromRequest, FromRequestParts, Request},
     http::{HeaderMap, Method, header::CONTENT_TYPE, request::Parts},
 };
 use headwater_model::limits::API_BODY_BYTES;
@@ -48,6 +48,17 @@ pub(super) async fn whole_body(parts: &Parts, body: Body) -> Result<Bytes, ApiEr
 pub(super) fn request_body(parts: &Parts) -> &RequestBody {
     let reading = parts.extensions.get::<RequestBody>();
     reading.expect("every route but endpoints lets its handlers read")
+}
+
+/// Parameters of the query alone, besides those that [`Params`] reads.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(Self(query_params(parts)?))
+    }
 }
 
 /// Parameters from the query alone.

@@ -1,4 +1,5 @@
-//! `/webhooks/{id}/deliveries`, `/webhooks/{id}/replay` and `/deliveries/{id}`; not part of Pipedream's API.
+//! `/webhooks/{id}/deliveries`, `/webhooks/{id}/replay` and `/deliveries/{id}`, one webhook or delivery each; not part of
+//! Pipedream's API.
 
 use axum::{
     Json,
@@ -91,7 +92,7 @@ pub(crate) async fn show(
 
 /// Retries a delivery now
 ///
-/// A delivery that had ended starts its retry schedule again. Not part of Pipedream's API.
+/// A delivery that had ended, also by being discarded, starts its retry schedule again. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/deliveries/{id}/retry",
@@ -107,5 +108,27 @@ pub(crate) async fn retry(
     Params(request): Params<DeliveryRequest>,
 ) -> DataReply<Delivery> {
     let delivery = platform.retry_delivery(&caller, &id).await?;
+    data(Delivery::new(delivery, request.expands_event()))
+}
+
+/// Discards a delivery
+///
+/// A pending or dead delivery is not attempted any more, unless somebody retries it. An attempt that is under way may still
+/// arrive. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/deliveries/{id}/discard",
+    operation_id = "discard_delivery",
+    tag = "Webhooks",
+    params(("id" = id::Delivery, Path), DeliveryRequest),
+    responses((status = 200, description = "The delivery, discarded.", body = Data<Delivery>), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn discard(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<DeliveryId>,
+    Params(request): Params<DeliveryRequest>,
+) -> DataReply<Delivery> {
+    let delivery = platform.discard_delivery(&caller, &id).await?;
     data(Delivery::new(delivery, request.expands_event()))
 }

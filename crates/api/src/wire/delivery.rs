@@ -5,7 +5,7 @@ use headwater_model::{
     event::EventData,
     id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
     time::EpochMs,
-    webhook::DeliveryState,
+    webhook::{AttemptFailure, DeliveryState},
 };
 use headwater_platform::ReplayRequest;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl DeliveriesRequest {
     }
 }
 
-/// `GET /deliveries/{id}` and `POST /deliveries/{id}/retry`.
+/// Operations on deliveries that are found in another way than by the state of one webhook's.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DeliveryRequest {
@@ -134,6 +134,57 @@ struct Attempt {
     /// The reason why there is no answer, or none that counts.
     #[schema(required)]
     error: Option<String>,
+    /// The kind of reason why it did not deliver; absent if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline, value_type = Option<Failure>)]
+    failure: Option<AttemptFailure>,
+    /// The headers that the node sent, the first 32 of them. Only in the delivery itself, not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_headers: Option<Vec<Header>>,
+    /// The headers of the answer, the first 32 of them; the values of cookies and other credentials are not kept. Only in
+    /// the delivery itself, not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_headers: Option<Vec<Header>>,
+}
+
+/// A header, with the first 256 bytes of its value.
+#[derive(Debug, Serialize, ToSchema)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+impl Header {
+    fn all(headers: Vec<(String, String)>) -> Vec<Self> {
+        let headers = headers.into_iter();
+        headers.map(|(name, value)| Self { name, value }).collect()
+    }
+}
+
+/// The kind of reason why an attempt did not deliver.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "stands for `AttemptFailure` where a shape is described"
+)]
+enum Failure {
+    /// The host's name did not resolve.
+    Dns,
+    /// The host refused the connection.
+    Refused,
+    /// The connection could not be secured.
+    Tls,
+    /// There was no answer in time.
+    Timeout,
+    /// The node may not reach the address.
+    Blocked,
+    /// The connection broke, or what came is not HTTP.
+    Broken,
+    /// The answer was a redirect, which is not followed.
+    Redirect,
+    /// The answer had another status than 2xx.
+    Status,
 }
 
 /// The state of a delivery.
@@ -147,6 +198,7 @@ pub(super) enum State {
     Pending,
     Delivered,
     Dead,
+    Discarded,
 }
 
 impl Delivery {
@@ -172,12 +224,19 @@ impl Delivery {
 
 impl From<headwater_platform::Attempt> for Attempt {
     fn from(attempt: headwater_platform::Attempt) -> Self {
+        let (request, response) = match attempt.headers {
+            Some(headers) => (Some(headers.request), Some(headers.response)),
+            None => (None, None),
+        };
         Self {
             at_ms: attempt.at_ms,
             latency_ms: attempt.latency_ms,
             status: attempt.status,
             response_excerpt: attempt.response_excerpt,
             error: attempt.error,
+            failure: attempt.failure,
+            request_headers: request.map(Header::all),
+            response_headers: response.map(Header::all),
         }
     }
 }

@@ -30,6 +30,11 @@ struct PageInfo {
     /// Cursor of the last item, for `after`. Null on an empty page.
     #[schema(required)]
     end_cursor: Option<String>,
+    /// Whether the search stopped before it had looked at everything, so that the page may be short or empty: go on with
+    /// its cursor. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    is_cut: bool,
 }
 
 impl<T> Paged<T> {
@@ -44,9 +49,20 @@ impl<T> Paged<T> {
             count: page.items.len(),
             start_cursor: page.items.first().map(&cursor),
             end_cursor: page.items.last().map(&cursor),
+            is_cut: false,
         };
         let data = page.items.into_iter().map(show).collect();
         Self { page_info, data }
+    }
+
+    /// The page of a search that went from the newest on, or towards it, and stopped there.
+    pub(crate) fn cut_at(mut self, cursor: String, is_towards_newest: bool) -> Self {
+        self.page_info.is_cut = true;
+        match is_towards_newest {
+            true => self.page_info.start_cursor = Some(cursor),
+            false => self.page_info.end_cursor = Some(cursor),
+        }
+        self
     }
 }
 
@@ -62,6 +78,22 @@ mod tests {
             items,
         };
         serde_json::to_value(Paged::new(page, u8::to_string, |item| item * 10)).unwrap()
+    }
+
+    #[test]
+    fn a_page_that_was_cut_says_where_to_go_on() {
+        let page = || Page {
+            total_count: 9,
+            items: vec![1, 2],
+        };
+        for (is_towards_newest, start, end) in [(false, "1", "7"), (true, "7", "2")] {
+            let cut = Paged::new(page(), u8::to_string, |item| item);
+            let cut = cut.cut_at("7".to_owned(), is_towards_newest);
+            let info = json!({
+                "total_count": 9, "count": 2, "start_cursor": start, "end_cursor": end, "is_cut": true,
+            });
+            assert_eq!(json!(cut)["page_info"], info);
+        }
     }
 
     #[test]

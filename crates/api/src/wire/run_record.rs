@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    cause::Cause,
     delivery::State,
     id, lenient,
     run::{ComponentError, LogLine},
@@ -114,6 +115,10 @@ pub(crate) struct Run {
     /// The trace that it belongs to, as in `traceparent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<String>,
+    /// The event that it ran for, if its trigger is `event`; its log may have trimmed it by now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline)]
+    caused_by: Option<Cause>,
 }
 
 /// A run with its consequences, as far as they are still kept.
@@ -245,6 +250,7 @@ impl From<headwater_platform::RunRecord> for Run {
             dropped: ended.dropped.count,
             request_id: ended.origin.request_id().map(str::to_owned),
             trace_id: trace.map(|trace| format!("{:032x}", trace.trace_id)),
+            caused_by: run.caused_by.map(Cause::from),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command line of events that leave the node: `webhooks`, `deliveries` and `subscriptions`.
+//! The command line of `webhooks` and `subscriptions`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
@@ -116,50 +116,6 @@ pub(crate) struct ReplayArguments {
     /// Also repeat successful deliveries, not only dead letters
     #[arg(long)]
     pub(crate) delivered: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DeliveriesArguments {
-    #[command(subcommand)]
-    pub(crate) command: DeliveriesCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DeliveriesCommand {
-    /// List a webhook's deliveries, newest first
-    List(ListDeliveriesArguments),
-    /// Show a delivery with its attempts
-    Describe(DeliveryArgument),
-    /// Retry a delivery now; one that had ended starts its retry schedule again
-    Retry(DeliveryArgument),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListDeliveriesArguments {
-    /// Webhook: its id or name
-    #[arg(value_name = "ID_OR_NAME")]
-    pub(crate) webhook: String,
-    /// Only deliveries in this state
-    #[arg(long)]
-    pub(crate) state: Option<DeliveryState>,
-    /// Number of the latest deliveries to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
-}
-
-/// As the API names them.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum DeliveryState {
-    Pending,
-    Delivered,
-    Dead,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DeliveryArgument {
-    /// Delivery: its id
-    #[arg(value_name = "ID")]
-    pub(crate) delivery: String,
 }
 
 #[derive(Debug, Args)]

@@ -34,7 +34,7 @@ impl Client {
             if whole.data.is_empty() {
                 whole.page_info.start_cursor = page.page_info.start_cursor;
             }
-            let full = page.data.len() >= limit;
+            let full = page.data.len() >= limit || page.page_info.is_cut;
             whole.data.extend(page.data);
             let next = page.page_info.end_cursor;
             // A cursor that stays where it was would page for ever.

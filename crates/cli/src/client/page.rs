@@ -15,4 +15,6 @@ pub(crate) struct Page {
 pub(crate) struct PageInfo {
     pub(crate) start_cursor: Option<String>,
     pub(crate) end_cursor: Option<String>,
+    /// Whether the node stopped before the page was full.
+    pub(crate) is_cut: bool,
 }

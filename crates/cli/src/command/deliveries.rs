@@ -1,14 +1,18 @@
-//! `deliveries`: a webhook's deliveries, successful and failed, and retries.
+//! `deliveries`: deliveries to webhooks, successful and failed; retrying and discarding them.
 
 use anyhow::Result;
 use clap::ValueEnum as _;
+use headwater_model::id::EmitterId;
 use serde_json::{Value, json};
 
-use crate::arguments::{DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments};
+use crate::arguments::{
+    ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
+    ListDeliveriesArguments,
+};
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
-use crate::source::text;
+use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
 use crate::webhook;
@@ -17,23 +21,19 @@ pub(super) async fn run(session: &Session, arguments: DeliveriesArguments) -> Re
     match arguments.command {
         DeliveriesCommand::List(arguments) => list(session, &arguments).await?,
         DeliveriesCommand::Describe(arguments) => describe(session, &arguments.delivery).await?,
-        DeliveriesCommand::Retry(arguments) => retry(session, &arguments.delivery).await?,
+        DeliveriesCommand::Retry(arguments) => change(session, "retry", &arguments).await?,
+        DeliveriesCommand::Discard(arguments) => change(session, "discard", &arguments).await?,
     }
     Ok(Exit::Success)
 }
 
 async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<()> {
-    let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let state = arguments.state.and_then(|state| state.to_possible_value());
-    let mut filter: Vec<_> = state
-        .map(|state| ("state", state.get_name().to_owned()))
-        .into_iter()
-        .collect();
+    let mut filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
     // A table shows no events; JSON is for programs, which need all of them.
     if session.json {
         filter.push(("expand", "event".to_owned()));
     }
-    let path = ["webhooks", &id, "deliveries"];
+    let path = ["deliveries"];
     let page = session.client.first(&path, arguments.limit, &filter);
     let deliveries = page.await?.data;
     if deliveries.is_empty() && !session.json {
@@ -42,7 +42,15 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
         );
         return Ok(());
     }
-    let headers = ["id", "state", "event", "channel", "attempts", "last answer"];
+    let headers = [
+        "id",
+        "state",
+        "webhook",
+        "event",
+        "channel",
+        "attempts",
+        "last answer",
+    ];
     let rows = |_: &Value| table::listing(&headers, deliveries.iter().map(row).collect());
     session.print(&Value::from(deliveries.clone()), rows)
 }
@@ -54,10 +62,77 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     session.print(&delivery, card)
 }
 
-async fn retry(session: &Session, id: &str) -> Result<()> {
-    let path = ["deliveries", id, "retry"];
-    let delivery = session.client.post(&path, &json!({})).await?;
-    session.print(&delivery, card)
+/// Retries or discards one delivery, or many.
+async fn change(
+    session: &Session,
+    verb: &str,
+    arguments: &ChangeDeliveriesArguments,
+) -> Result<()> {
+    if let Some(id) = &arguments.delivery {
+        let path = ["deliveries", id, verb];
+        let delivery = session.client.post(&path, &json!({})).await?;
+        return session.print(&delivery, card);
+    }
+    let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
+    let mut body = json!({"dry_run": arguments.dry_run});
+    for (field, value) in filter {
+        body[field] = value.into();
+    }
+    let changed = session.client.post(&["deliveries", verb], &body).await?;
+    session.print(&changed, changed_card)?;
+    if arguments.dry_run {
+        output::note("nothing was changed; leave out --dry-run to do it");
+    }
+    Ok(())
+}
+
+/// The filter as the node takes it.
+async fn filter(
+    session: &Session,
+    webhook: Option<&str>,
+    filter: &DeliveriesFilter,
+) -> Result<Vec<(&'static str, String)>> {
+    let webhook_id = match webhook {
+        Some(id_or_name) => Some(webhook::find_id(&session.client, id_or_name).await?),
+        None => None,
+    };
+    // An id is taken as it is, that of a workflow too.
+    let emitter_id = match &filter.source {
+        Some(id) if id.parse::<EmitterId>().is_ok() => Some(id.clone()),
+        Some(name) => Some(source::find_id(&session.client, name).await?),
+        None => None,
+    };
+    let state = filter.state.and_then(|state| state.to_possible_value());
+    let now_ms = timestamp::now_ms();
+    let time = |text: &Option<String>| Some(timestamp::given(text.as_deref()?, now_ms));
+    let pairs = [
+        ("state", state.map(|state| state.get_name().to_owned())),
+        ("webhook_id", webhook_id),
+        ("emitter_id", emitter_id),
+        ("event_id", filter.event.clone()),
+        ("status", filter.status.clone()),
+        ("since", time(&filter.since)),
+        ("until", time(&filter.until)),
+    ];
+    let given = pairs.into_iter();
+    let given = given.filter_map(|(field, value)| Some((field, value?)));
+    Ok(given.collect())
+}
+
+fn changed_card(changed: &Value) -> String {
+    let more = match changed["is_capped"].as_bool() {
+        Some(true) => "+",
+        _ => "",
+    };
+    let mut rows = vec![(
+        "deliveries".to_owned(),
+        format!("{}{more}", changed["count"]),
+    )];
+    if changed["left_out"].as_u64() > Some(0) {
+        let left = format!("{} of inactive webhooks", changed["left_out"]);
+        rows.push(("left out".to_owned(), left));
+    }
+    table::card(rows)
 }
 
 fn row(delivery: &Value) -> Vec<String> {
@@ -65,6 +140,7 @@ fn row(delivery: &Value) -> Vec<String> {
     vec![
         text(delivery, "id").to_owned(),
         text(delivery, "state").to_owned(),
+        text(delivery, "webhook_id").to_owned(),
         text(delivery, "event_id").to_owned(),
         channel(delivery).to_owned(),
         attempts.len().to_string(),

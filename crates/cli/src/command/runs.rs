@@ -65,7 +65,10 @@ fn query(filter: &RunsFilter, now_ms: EpochMs) -> Vec<(&'static str, String)> {
         true => Some("failed".to_owned()),
         false => filter.outcome.as_ref().map(name),
     };
-    let since = filter.since.as_deref().map(|since| time(since, now_ms));
+    let since = filter
+        .since
+        .as_deref()
+        .map(|since| timestamp::given(since, now_ms));
     let pairs = [
         ("outcome", outcome),
         ("trigger", filter.trigger.as_ref().map(name)),
@@ -75,14 +78,6 @@ fn query(filter: &RunsFilter, now_ms: EpochMs) -> Vec<(&'static str, String)> {
     given
         .filter_map(|(field, value)| Some((field, value?)))
         .collect()
-}
-
-/// A duration counts back from now; anything else is for the node to read.
-fn time(text: &str, now_ms: EpochMs) -> String {
-    match headwater_model::duration::parse(text) {
-        Some(ago) => now_ms.minus(ago).to_string(),
-        None => text.to_owned(),
-    }
 }
 
 fn name(value: &impl ValueEnum) -> String {

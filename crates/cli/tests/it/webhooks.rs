@@ -173,16 +173,17 @@ fn delivery() -> Value {
 #[tokio::test]
 async fn deliveries_are_a_table_and_one_has_its_attempts() {
     let node = Node::start().await;
-    node.list("GET /v1/webhooks/wh_1/deliveries", json!([delivery()]));
+    node.list("GET /v1/deliveries", json!([delivery()]));
     let list = ["deliveries", "list", "wh_1", "--state", "pending"];
     let seen = node.run(&list).await;
     assert_eq!(
         seen.stdout,
-        "ID      STATE     EVENT   CHANNEL   ATTEMPTS   LAST ANSWER\n\
-         dlv_1   pending   17-3    -         2          no answer in 15 s\n"
+        "ID      STATE     WEBHOOK   EVENT   CHANNEL   ATTEMPTS   LAST ANSWER\n\
+         dlv_1   pending   wh_1      17-3    -         2          no answer in 15 s\n"
     );
-    let sent = &node.received("GET /v1/webhooks/wh_1/deliveries")[0].query;
+    let sent = &node.received("GET /v1/deliveries")[0].query;
     assert_eq!((&*sent["state"], &*sent["limit"]), ("pending", "10"));
+    assert_eq!(sent["webhook_id"], "wh_1");
     assert_eq!(
         node.run(&["deliveries", "list", "wh_1", "--state", "lost"])
             .await
@@ -205,6 +206,117 @@ async fn deliveries_are_a_table_and_one_has_its_attempts() {
     node.data("POST /v1/deliveries/dlv_1/retry", delivery());
     let seen = node.run(&["deliveries", "retry", "dlv_1", "--json"]).await;
     assert_eq!(seen.json(), delivery());
+}
+
+#[tokio::test]
+async fn deliveries_to_all_webhooks_are_listed_by_a_filter() {
+    let node = Node::start().await;
+    two_webhooks(&node);
+    sources(&node);
+    node.list("GET /v1/deliveries", json!([]));
+    let list = ["deliveries", "list"];
+    assert_eq!(node.run(&list).await.code, 0);
+    let filter = [
+        "Two",
+        "--source",
+        "orders",
+        "--event",
+        "17-3",
+        "--status",
+        "5xx",
+        "--since",
+        "2026-01-01",
+        "--until",
+        "5",
+        "-n",
+        "3",
+    ];
+    let seen = node.run(&[&list[..], &filter].concat()).await;
+    assert!(
+        seen.stderr.contains("no such deliveries"),
+        "{}",
+        seen.stderr
+    );
+    let sent = node.received("GET /v1/deliveries");
+    assert_eq!(sent[0].query.len(), 1, "{:?}", sent[0].query);
+    for (field, value) in [
+        ("webhook_id", "wh_2"),
+        ("emitter_id", "dc_1"),
+        ("event_id", "17-3"),
+        ("status", "5xx"),
+        ("since", "2026-01-01"),
+        ("until", "5"),
+        ("limit", "3"),
+    ] {
+        assert_eq!(sent[1].query[field], value, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_was_cut_goes_on() {
+    let node = Node::start().await;
+    node.on("GET /v1/deliveries", |request| {
+        let (is_cut, data) = match request.query.contains_key("after") {
+            false => (true, json!([])),
+            true => (false, json!([delivery()])),
+        };
+        let info = json!({"start_cursor": null, "end_cursor": "there", "is_cut": is_cut});
+        (200, json!({"page_info": info, "data": data}))
+    });
+    let seen = node.run(&["deliveries", "list", "--status", "dns"]).await;
+    assert!(seen.stdout.contains("dlv_1"), "{}", seen.stdout);
+    let sent = node.received("GET /v1/deliveries");
+    assert_eq!((sent.len(), &*sent[1].query["after"]), (2, "there"));
+}
+
+#[tokio::test]
+async fn one_delivery_or_many_are_retried_and_discarded() {
+    let node = Node::start().await;
+    two_webhooks(&node);
+    node.data("POST /v1/deliveries/dlv_1/discard", delivery());
+    let seen = node.run(&["deliveries", "discard", "dlv_1"]).await;
+    assert!(seen.stdout.contains("dlv_1"), "{}", seen.stderr);
+    let counted = json!({"count": 10_000, "left_out": 0, "is_capped": true, "dry_run": true});
+    node.data("POST /v1/deliveries/retry", counted);
+    let retry = [
+        "deliveries",
+        "retry",
+        "--all",
+        "--status",
+        "timeout",
+        "--dry-run",
+    ];
+    let seen = node
+        .run(&[&retry[..], &["--webhook", "One"]].concat())
+        .await;
+    assert_eq!(seen.stdout, "DELIVERIES   10000+\n");
+    assert!(
+        seen.stderr.contains("nothing was changed"),
+        "{}",
+        seen.stderr
+    );
+    assert_eq!(
+        node.received("POST /v1/deliveries/retry")[0].body,
+        json!({"webhook_id": "wh_1", "status": "timeout", "dry_run": true})
+    );
+    let discarded = json!({"count": 2, "left_out": 3, "is_capped": false, "dry_run": false});
+    node.data("POST /v1/deliveries/discard", discarded);
+    let seen = node
+        .run(&["deliveries", "discard", "--all", "--state", "pending"])
+        .await;
+    assert_eq!(
+        seen.stdout,
+        "DELIVERIES   2\nLEFT OUT     3 of inactive webhooks\n"
+    );
+    for wrong in [
+        &["retry"][..],
+        &["retry", "dlv_1", "--all"],
+        &["discard", "dlv_1", "--state", "dead"],
+        &["discard", "dlv_1", "--dry-run"],
+    ] {
+        let seen = node.run(&[&["deliveries"], wrong].concat()).await;
+        assert_eq!(seen.code, 2, "{wrong:?}: {}", seen.stdout);
+    }
 }
 
 #[tokio::test]

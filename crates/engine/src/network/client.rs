@@ -2,6 +2,7 @@
 //! refused addresses dropped, so that a name which answers differently the second time gains nothing.
 
 use std::{
+    io,
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
@@ -23,6 +24,11 @@ pub struct RefusedAddress {
     pub host: String,
 }
 
+/// A name does not resolve.
+#[derive(Debug, thiserror::Error)]
+#[error("the name does not resolve")]
+pub(super) struct UnresolvedName(#[source] io::Error);
+
 /// Resolves names and drops the addresses that the policy refuses.
 #[derive(Debug, Clone)]
 pub struct PolicyResolver {
@@ -40,8 +46,8 @@ impl Resolve for PolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.policy.clone();
         Box::pin(async move {
-            let found: Vec<SocketAddr> =
-                tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await;
+            let found: Vec<SocketAddr> = found.map_err(UnresolvedName)?.collect();
             let allowed: Vec<SocketAddr> = found
                 .into_iter()
                 .filter(|found| policy.is_allowed(found.ip()))

@@ -33,5 +33,6 @@ mod soak;
 mod tenants;
 mod timers;
 mod traces;
+mod ui;
 mod webhooks;
 mod workflows;

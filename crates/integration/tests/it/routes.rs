@@ -44,6 +44,12 @@ mod data_stores {
     }
 }
 mod deliveries {
+    mod counts {
+        mod get;
+    }
+    mod discard {
+        mod post;
+    }
     mod get;
     mod retry {
         mod post;
@@ -107,6 +113,13 @@ mod secret_key {
         mod post;
     }
 }
+mod sessions {
+    mod delete;
+    mod get;
+}
+mod sign_in_links {
+    mod post;
+}
 mod sources {
     mod delete;
     mod event_summaries {
@@ -114,6 +127,13 @@ mod sources {
     }
     mod events {
         mod delete;
+        mod deliveries {
+            mod get;
+        }
+        mod get;
+        mod runs {
+            mod get;
+        }
     }
     mod get;
     mod logs {
@@ -183,6 +203,15 @@ mod workflows {
     }
     mod event_summaries {
         mod get;
+    }
+    mod events {
+        mod deliveries {
+            mod get;
+        }
+        mod get;
+        mod runs {
+            mod get;
+        }
     }
     mod get;
     mod patch;

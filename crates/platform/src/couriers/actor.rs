@@ -247,6 +247,8 @@ impl Actor {
                 status: answer.status,
                 response_excerpt: answer.response_excerpt,
                 error: answer.error,
+                failure: answer.failure,
+                headers: answer.headers,
             },
             after: verdict.after,
         });

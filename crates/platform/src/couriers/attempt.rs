@@ -2,7 +2,7 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use headwater_model::time::EpochMs;
+use headwater_model::{time::EpochMs, webhook::AttemptFailure};
 use headwater_store::ClaimedDelivery;
 
 use super::{
@@ -42,6 +42,7 @@ pub(super) async fn attempt(
         }
         Err(reason) => Some(Answer {
             error: Some(reason.clone()),
+            failure: Some(AttemptFailure::Blocked),
             ..Answer::default()
         }),
     };

@@ -91,6 +91,8 @@ mod tests {
                 status: Some(200),
                 response_excerpt: None,
                 error: None,
+                failure: None,
+                headers: None,
             },
             after: AfterAttempt::Delivered,
         }

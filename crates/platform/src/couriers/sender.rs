@@ -3,11 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use headwater_model::{time::EpochMs, webhook::RESPONSE_EXCERPT_BYTES};
+use headwater_model::{
+    time::EpochMs,
+    webhook::{AttemptFailure, RESPONSE_EXCERPT_BYTES},
+};
+use headwater_store::AttemptHeaders;
 use reqwest::Method;
 use url::Url;
 
-use super::request::Request;
+use super::{headers, request::Request};
 use crate::{
     config::DeliveryConfig,
     error::PlatformError,
@@ -23,6 +27,9 @@ pub(super) struct Answer {
     pub(super) retry_after: Option<Duration>,
     /// The reason why there is no answer.
     pub(super) error: Option<String>,
+    /// The same as programs take it, or that the answer is none that counts.
+    pub(super) failure: Option<AttemptFailure>,
+    pub(super) headers: Option<AttemptHeaders>,
     pub(super) latency_ms: u64,
 }
 
@@ -56,15 +63,27 @@ impl Sender {
             headers: request.headers,
             body: request.body,
         };
+        let mut kept = AttemptHeaders {
+            request: headers::of_request(&post.headers),
+            response: Vec::new(),
+        };
         match self.client.send(post).await {
-            Ok(response) => Answer {
-                status: Some(response.status().as_u16()),
-                retry_after: retry_after(response.headers(), now_ms),
-                response_excerpt: excerpt(response, RESPONSE_EXCERPT_BYTES).await,
-                ..Answer::default()
-            },
+            Ok(response) => {
+                let status = response.status().as_u16();
+                kept.response = headers::of_response(response.headers());
+                Answer {
+                    status: Some(status),
+                    retry_after: retry_after(response.headers(), now_ms),
+                    response_excerpt: excerpt(response, RESPONSE_EXCERPT_BYTES).await,
+                    failure: AttemptFailure::of_status(status),
+                    headers: Some(kept),
+                    ..Answer::default()
+                }
+            }
             Err(no_answer) => Answer {
                 error: Some(no_answer.reason),
+                failure: Some(no_answer.failure),
+                headers: Some(kept),
                 ..Answer::default()
             },
         }

@@ -5,7 +5,7 @@ mod request;
 
 use std::time::Duration;
 
-use headwater_model::time::EpochMs;
+use headwater_model::{time::EpochMs, webhook::AttemptFailure};
 use headwater_store::ClaimedSend;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json, value::RawValue};
@@ -69,6 +69,7 @@ async fn exchange(
     Err(NoAnswer {
         reason: format!("redirected more than {REDIRECTS_MAX} times"),
         is_refused: true,
+        failure: AttemptFailure::Redirect,
     })
 }
 

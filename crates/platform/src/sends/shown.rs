@@ -4,26 +4,10 @@ use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, value::RawValue};
 use url::Url;
 
+use crate::credential_names::{MARK, is_credential};
+
 /// Bytes of a text that are shown.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
-/// The mark in place of a credential.
-const MARK: &str = "…";
-/// Parts of the names of headers and parameters whose values are credentials, without `-` and `_`.
-const CREDENTIALS: &[&str] = &[
-    "accesskey",
-    "apikey",
-    "authkey",
-    "authorization",
-    "cookie",
-    "credential",
-    "passwd",
-    "password",
-    "secret",
-    "signature",
-    "token",
-];
-/// Whole names of them.
-const CREDENTIAL_NAMES: &[&str] = &["auth", "code", "key", "sig", "xauth"];
 /// Shorter values are no credentials, and would be found everywhere.
 const CREDENTIAL_BYTES_MIN: usize = 6;
 
@@ -34,13 +18,6 @@ pub(super) fn cut(text: &str) -> String {
     }
     let end = text.floor_char_boundary(TEXT_BYTES_MAX - MARK.len());
     format!("{}{MARK}", &text[..end])
-}
-
-/// Whether the value of a header or parameter of this name is a credential.
-pub(super) fn is_credential(name: &str) -> bool {
-    let letters = name.chars().filter(|c| !matches!(c, '-' | '_'));
-    let letters: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-    CREDENTIAL_NAMES.contains(&&*letters) || CREDENTIALS.iter().any(|part| letters.contains(part))
 }
 
 /// Headers by name; a name that is there several times has its values in one text.
@@ -96,35 +73,6 @@ pub(super) fn json_text(value: &Value) -> Option<Box<RawValue>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn credentials_are_known_by_their_names() {
-        for name in [
-            "Authorization",
-            "proxy-authorization",
-            "Cookie",
-            "Set-Cookie",
-            "X-API-Key",
-            "api_key",
-            "X-Auth-Token",
-            "access_token",
-            "client_secret",
-            "X-Hub-Signature-256",
-            "key",
-            "sig",
-        ] {
-            assert!(is_credential(name), "{name}");
-        }
-        for name in [
-            "X-Author",
-            "content-type",
-            "keyword",
-            "Idempotency-Key",
-            "signed",
-        ] {
-            assert!(!is_credential(name), "{name}");
-        }
-    }
 
     #[test]
     fn a_url_is_shown_without_its_credentials() {

@@ -126,7 +126,11 @@ fn replay(request: ReplayRequest, now_ms: EpochMs) -> Result<Replay, PlatformErr
     })
 }
 
-fn check_active(webhook: &Webhook) -> Result<(), PlatformError> {
+/// Checks that a webhook takes deliveries.
+///
+/// # Errors
+/// `Conflict` when it is not active.
+pub(super) fn check_active(webhook: &Webhook) -> Result<(), PlatformError> {
     match webhook.active {
         true => Ok(()),
         false => Err(PlatformError::Conflict(format!(

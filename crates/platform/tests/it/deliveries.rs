@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use headwater_model::webhook::DeliveryState::{Dead, Delivered, Pending};
+use headwater_model::webhook::DeliveryState::{Dead, Delivered, Discarded, Pending};
 use headwater_store::{FormerSecret, WebhookChange};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
@@ -304,4 +304,27 @@ async fn a_lease_that_ran_out_while_the_attempt_went_on_is_renewed() {
     post.status(200);
     let delivered = world.attempted(&webhook, 3).await;
     assert_eq!(states(&delivered), [Delivered; 3]);
+}
+
+#[tokio::test]
+async fn a_discarded_delivery_that_waits_behind_another_is_not_attempted() {
+    let world = local().await;
+    let receiver = Receiver::new().await;
+    let (source, webhook) = world.delivering_to(&receiver.url()).await;
+    world
+        .emit(&source, (0..2).map(|number| json!(number)))
+        .await;
+    let held = receiver.next().await;
+    let waiting = world.deliveries(&webhook).await.remove(1);
+    let platform = &world.platform;
+    let discarded = platform.discard_delivery(&world.caller, &waiting.id).await;
+    assert_eq!(discarded.unwrap().state, Discarded);
+    held.status(200);
+    world.attempted(&webhook, 1).await;
+    world.emit(&source, [json!(2)]).await;
+    let post = receiver.next().await;
+    assert_eq!(post.body(), json!(2));
+    post.status(200);
+    let all = world.attempted(&webhook, 2).await;
+    assert_eq!(states(&all), [Delivered, Discarded, Delivered]);
 }

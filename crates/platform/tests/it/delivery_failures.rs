@@ -5,9 +5,13 @@ use std::{collections::BTreeMap, time::Duration};
 use headwater_engine::network::NetworkPolicy;
 use headwater_model::{
     id::{SourceId, WebhookId},
-    webhook::DeliveryState::{Dead, Delivered, Pending},
+    webhook::{
+        AttemptFailure,
+        DeliveryState::{Dead, Delivered, Pending},
+        RESPONSE_EXCERPT_BYTES,
+    },
 };
-use headwater_store::{ClaimLimit, LeaseTerm, NodeName, Sealed};
+use headwater_store::{Attempt, ClaimLimit, LeaseTerm, NodeName, Sealed};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -419,7 +423,7 @@ where
 }
 
 /// What the webhook at this URL makes of its only event.
-async fn attempt_at(url: &str) -> (Option<u16>, String, usize) {
+async fn attempt_at(url: &str) -> Attempt {
     let world = World::with(|config| {
         config.deliveries.network = NetworkPolicy::All;
         config.deliveries.attempt_timeout = Duration::from_millis(500);
@@ -427,13 +431,7 @@ async fn attempt_at(url: &str) -> (Option<u16>, String, usize) {
     .await;
     let (source, webhook) = world.delivering_to(url).await;
     world.emit(&source, [Value::Null]).await;
-    let attempt = world.last_attempt(&webhook, 1).await;
-    let excerpt = attempt.response_excerpt.unwrap_or_default();
-    (
-        attempt.status,
-        attempt.error.unwrap_or_default(),
-        excerpt.len(),
-    )
+    world.last_attempt(&webhook, 1).await
 }
 
 #[tokio::test]
@@ -450,9 +448,14 @@ async fn a_connection_that_is_reset_or_answers_garbage_is_a_failure() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         listener.local_addr().unwrap().port()
     });
-    for url in [reset.await, garbage.await, nobody] {
-        let (status, error, _) = attempt_at(&url).await;
-        assert_eq!(status, None);
+    for (url, failure) in [
+        (reset.await, AttemptFailure::Broken),
+        (garbage.await, AttemptFailure::Broken),
+        (nobody, AttemptFailure::Refused),
+    ] {
+        let attempt = attempt_at(&url).await;
+        assert_eq!((attempt.status, attempt.failure), (None, Some(failure)));
+        let error = attempt.error.unwrap();
         assert!(!error.is_empty() && !error.contains("http://"), "{error}");
     }
 }
@@ -463,8 +466,10 @@ async fn a_receiver_that_never_answers_fails_when_the_time_is_up() {
         let mut buffer = [0; 4096];
         while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
     });
-    let (status, error, _) = attempt_at(&silent.await).await;
-    assert_eq!((status, error.as_str()), (None, "no answer within 500ms"));
+    let attempt = attempt_at(&silent.await).await;
+    assert_eq!(attempt.status, None);
+    assert_eq!(attempt.error.as_deref(), Some("no answer within 500ms"));
+    assert_eq!(attempt.failure, Some(AttemptFailure::Timeout));
 }
 
 #[tokio::test]
@@ -480,14 +485,15 @@ async fn an_endless_answer_is_cut_and_its_status_counts() {
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nshort";
         let _ = stream.write_all(head).await;
     });
-    assert_eq!(
-        attempt_at(&endless.await).await,
-        (Some(200), String::new(), 1024)
-    );
-    assert_eq!(
-        attempt_at(&broken.await).await,
-        (Some(200), String::new(), 5)
-    );
+    for (url, bytes) in [
+        (endless.await, RESPONSE_EXCERPT_BYTES),
+        (broken.await, "short".len()),
+    ] {
+        let attempt = attempt_at(&url).await;
+        assert_eq!((attempt.status, attempt.error), (Some(200), None));
+        assert_eq!(attempt.failure, None);
+        assert_eq!(attempt.response_excerpt.unwrap().len(), bytes);
+    }
 }
 
 #[tokio::test]
@@ -501,7 +507,7 @@ async fn endless_headers_are_a_failure() {
             .is_ok()
         {}
     });
-    let (status, error, _) = attempt_at(&endless.await).await;
-    assert_eq!(status, None);
-    assert!(!error.is_empty());
+    let attempt = attempt_at(&endless.await).await;
+    assert_eq!(attempt.status, None);
+    assert!(attempt.error.is_some());
 }

@@ -37,16 +37,27 @@ pub(super) fn retry(
             |error| StoreError::Corrupt(format!("a delivery's webhook: {error}")),
         )?));
     }
+    make_due(connection, id, standing.generation, now_ms)
+}
+
+/// Makes a delivery due at once, in its webhook's generation.
+pub(super) fn make_due(
+    connection: &Connection,
+    id: &str,
+    generation: i64,
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    let failed = failed("retrying a delivery");
     // A pending one keeps its place in the retry schedule, and its lease.
     let pending =
         "UPDATE deliveries SET due_at_ms = 0 WHERE id = ? AND state = 'pending' AND generation = ?";
     let is_pending = connection
-        .execute_prepared(pending, params![id, standing.generation])
+        .execute_prepared(pending, params![id, generation])
         .map_err(&failed)?
         > 0;
     if !is_pending {
         let ended = format!("UPDATE deliveries SET {ANEW} WHERE id = ?1");
-        let parameters = params![id, standing.generation, signed(now_ms)];
+        let parameters = params![id, generation, signed(now_ms)];
         connection
             .execute_prepared(&ended, parameters)
             .map_err(&failed)?;

@@ -1,6 +1,6 @@
 //! Results of attempts: their effect on the deliveries, and on the health of the webhook.
 
-use headwater_model::{id::WebhookId, time::EpochMs};
+use headwater_model::{id::WebhookId, time::EpochMs, webhook::AnswerKind};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
 };
@@ -10,7 +10,7 @@ use crate::{
     append,
     connection::{ExecutePrepared as _, failed},
     emitters,
-    row::signed,
+    row::{name_of, signed, to_json},
     webhook_rows::{self, Standing},
 };
 
@@ -82,7 +82,7 @@ fn end(
         .prepare_cached(
             "UPDATE deliveries SET state = ?5, due_at_ms = ?6, ended_at_ms = ?7, attempts = attempts + 1,
                                    lease_epoch = NULL, lease_expires_at_ms = NULL,
-                                   is_again = (is_again AND ?5 = 'pending')
+                                   is_again = (is_again AND ?5 = 'pending'), answer = ?9
              WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3 AND webhook_id = ?4 AND generation = ?8
              RETURNING position",
         )
@@ -95,7 +95,8 @@ fn end(
                 state,
                 due_at_ms,
                 ended_at_ms,
-                generation
+                generation,
+                AnswerKind::of(attempt.status, attempt.failure).to_string()
             ];
             statement.query_row(parameters, |row| row.get(0)).optional()
         })
@@ -112,10 +113,14 @@ fn insert(
     number: u32,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
+    let headers = attempt.headers.as_ref();
+    let response = headers.map(|headers| &headers.response);
+    let response = response.filter(|headers| !headers.is_empty());
     connection
         .execute_prepared(
-            "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error)
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
+                                   request_headers, response_headers)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 delivery_position,
                 number,
@@ -123,7 +128,10 @@ fn insert(
                 signed(attempt.latency_ms),
                 attempt.status,
                 attempt.response_excerpt,
-                attempt.error
+                attempt.error,
+                attempt.failure.as_ref().map(name_of).transpose()?,
+                headers.map(|headers| to_json(&headers.request)).transpose()?,
+                response.map(to_json).transpose()?
             ],
         )
         .map_err(failed("recording an attempt"))

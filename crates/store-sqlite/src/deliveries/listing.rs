@@ -7,18 +7,18 @@ use headwater_model::{
     time::EpochMs,
     webhook::DeliveryState,
 };
-use headwater_store::{Attempt, Delivery, EventDelivery, StoreError};
+use headwater_store::{Attempt, AttemptHeaders, Delivery, EventDelivery, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use super::event;
 use crate::{
     connection::failed,
-    row::{get, named, parsed, parsed_opt, signed, unsigned},
+    row::{get, json_opt, named, parsed, parsed_opt, signed, unsigned},
     webhook_rows::{self, Standing},
 };
 
 /// Where a delivery is in its life.
-const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
+pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
@@ -69,7 +69,7 @@ pub(super) fn page(
         .map_err(&failed)?;
     let mut items = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        items.push(delivery(connection, row)?);
+        items.push(delivery(connection, row, false)?);
     }
     if order == "ASC" {
         items.reverse();
@@ -81,7 +81,7 @@ pub(super) fn page(
 }
 
 /// The parts of the index that are to be listed, as conditions on webhook `?1` and its generation `?2`.
-fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
+pub(super) fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
     let every = [
         (
             DeliveryState::Pending,
@@ -98,6 +98,10 @@ fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
         (
             DeliveryState::Dead,
             "state = 'dead' AND is_again = 0 AND generation <= ?2",
+        ),
+        (
+            DeliveryState::Discarded,
+            "state = 'discarded' AND is_again = 0 AND generation <= ?2",
         ),
         (
             DeliveryState::Dead,
@@ -138,14 +142,38 @@ fn count(
     Ok(count.unsigned_abs())
 }
 
+/// The delivery with the headers of its attempts.
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery>, StoreError> {
+    one(connection, id, true)
+}
+
+/// The delivery as pages have it.
+pub(super) fn without_headers(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Delivery>, StoreError> {
+    one(connection, id, false)
+}
+
+/// The id as it was read.
+pub(super) fn id(text: &str) -> Result<DeliveryId, StoreError> {
+    text.parse()
+        .map_err(|error| StoreError::Corrupt(format!("a delivery's id: {error}")))
+}
+
+fn one(
+    connection: &Connection,
+    id: &str,
+    has_headers: bool,
+) -> Result<Option<Delivery>, StoreError> {
     let failed = failed("reading a delivery");
     let mut statement = connection
         .prepare_cached(&format!("{} WHERE deliveries.id = ?", listed()))
         .map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?;
-    row.map(|row| delivery(connection, row)).transpose()
+    row.map(|row| delivery(connection, row, has_headers))
+        .transpose()
 }
 
 /// Those of an event that is in the log: its place there leads to them.
@@ -163,7 +191,7 @@ pub(super) fn of_event(
              WHERE event_position IN (
                  SELECT position FROM events
                  WHERE emitter_id = ?1 AND class IN ({ordinary}, {errors}, {logs}) AND ms = ?2 AND sequence = ?3)
-             ORDER BY deliveries.position LIMIT ?4",
+             ORDER BY deliveries.id LIMIT ?4",
             ordinary = ChannelClass::Ordinary.code(),
             errors = ChannelClass::Errors.code(),
             logs = ChannelClass::Logs.code(),
@@ -183,7 +211,11 @@ pub(super) fn of_event(
     Ok(found)
 }
 
-fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
+fn delivery(
+    connection: &Connection,
+    row: &Row<'_>,
+    has_headers: bool,
+) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
     let created_at_ms: EpochMs = unsigned(row, "created_at_ms")?;
     // The wait of a delivery that is due at once began then.
@@ -199,27 +231,51 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
         event: event::of(row)?,
         run_id: parsed_opt(row, "run_id")?,
         state,
-        attempts: attempts(connection, get(row, "delivery_position")?)?,
+        attempts: attempts(connection, get(row, "delivery_position")?, has_headers)?,
         next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),
         created_at_ms,
     })
 }
 
-fn attempts(connection: &Connection, position: i64) -> Result<Vec<Attempt>, StoreError> {
+fn attempts(
+    connection: &Connection,
+    position: i64,
+    has_headers: bool,
+) -> Result<Vec<Attempt>, StoreError> {
     let failed = failed("reading attempts");
     let mut statement = connection
-        .prepare_cached("SELECT * FROM attempts WHERE delivery_position = ? ORDER BY number")
+        .prepare_cached(
+            "SELECT at_ms, latency_ms, status, response_excerpt, error, failure,
+                    CASE WHEN ?2 THEN request_headers END AS request_headers,
+                    CASE WHEN ?2 THEN response_headers END AS response_headers
+             FROM attempts WHERE delivery_position = ?1 ORDER BY number",
+        )
         .map_err(&failed)?;
-    let mut rows = statement.query([position]).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![position, has_headers])
+        .map_err(&failed)?;
     let mut attempts = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
+        let failure: Option<String> = get(row, "failure")?;
         attempts.push(Attempt {
             at_ms: unsigned(row, "at_ms")?,
             latency_ms: unsigned(row, "latency_ms")?,
             status: get(row, "status")?,
             response_excerpt: get(row, "response_excerpt")?,
             error: get(row, "error")?,
+            failure: failure.as_deref().map(named).transpose()?,
+            headers: headers(row)?,
         });
     }
     Ok(attempts)
+}
+
+fn headers(row: &Row<'_>) -> Result<Option<AttemptHeaders>, StoreError> {
+    let Some(request) = json_opt(row, "request_headers")? else {
+        return Ok(None);
+    };
+    Ok(Some(AttemptHeaders {
+        request,
+        response: json_opt(row, "response_headers")?.unwrap_or_default(),
+    }))
 }

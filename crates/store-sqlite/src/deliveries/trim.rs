@@ -20,10 +20,15 @@ pub(super) fn has_work(
     if keep != before(connection)? || !untrimmed(connection, 1)?.is_empty() {
         return Ok(true);
     }
-    connection
-        .prepare_cached("SELECT 1 FROM deliveries WHERE state = 'dead' AND ended_at_ms < ? LIMIT 1")
-        .and_then(|mut statement| statement.exists([signed(dead_before_ms)]))
-        .map_err(failed("looking for deliveries to trim"))
+    let is_past = |state: &str| {
+        connection
+            .prepare_cached(&format!(
+                "SELECT 1 FROM deliveries WHERE state = '{state}' AND ended_at_ms < ? LIMIT 1"
+            ))
+            .and_then(|mut statement| statement.exists([signed(dead_before_ms)]))
+            .map_err(failed("looking for deliveries to trim"))
+    };
+    Ok(is_past("dead")? || is_past("discarded")?)
 }
 
 pub(super) fn trim(
@@ -34,11 +39,13 @@ pub(super) fn trim(
 ) -> Result<Progress, StoreError> {
     restart_if_fewer(connection, keep)?;
     let mut left = limit;
-    left -= delete(
-        connection,
-        "state = 'dead' AND ended_at_ms < ?1 ORDER BY ended_at_ms LIMIT ?2",
-        params![signed(dead_before_ms), left],
-    )?;
+    for state in ["dead", "discarded"] {
+        left -= delete(
+            connection,
+            &format!("state = '{state}' AND ended_at_ms < ?1 ORDER BY ended_at_ms LIMIT ?2"),
+            params![signed(dead_before_ms), left],
+        )?;
+    }
     let untrimmed = untrimmed(connection, limit)?;
     for webhook_id in &untrimmed {
         if left == 0 {

@@ -163,8 +163,9 @@ pub(super) fn enqueue(
     connection
         .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
-                                      traceparent, trigger_id)
-             SELECT ?1, ?2, ?3, CASE WHEN ?2 GLOB 'p_*' THEN emitter_id END, event, hops + 1, ?4, ?5, traceparent, ?7
+                                      traceparent, trigger_id, cause_emitter_id, cause_ms, cause_sequence)
+             SELECT ?1, ?2, ?3, CASE WHEN ?2 GLOB 'p_*' THEN emitter_id END, event, hops + 1, ?4, ?5, traceparent, ?7,
+                    emitter_id, ms, sequence
              FROM events WHERE position = ?6",
             params![
                 id.as_str(),

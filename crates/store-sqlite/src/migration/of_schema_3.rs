@@ -334,6 +334,8 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
             status: Some(200),
             response_excerpt: None,
             error: None,
+            failure: None,
+            headers: None,
         },
         after: AfterAttempt::Delivered,
     });

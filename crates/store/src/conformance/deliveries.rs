@@ -6,13 +6,13 @@ use headwater_model::{
     channel::Channel,
     id::{DeliveryId, SubscriptionId, WebhookId},
     time::EpochMs,
-    webhook::DeliveryState,
+    webhook::{AttemptFailure, DeliveryState},
 };
 
 use super::{Factory, fixture::*};
 use crate::{
-    AfterAttempt, Attempt, AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm,
-    NodeEpoch, Owner, Store, StoreError, Webhook, WebhookChange,
+    AfterAttempt, Attempt, AttemptHeaders, AttemptRecord, ClaimLimit, ClaimedDelivery,
+    DeliveryLease, LeaseTerm, NodeEpoch, Owner, Store, StoreError, Webhook, WebhookChange,
 };
 
 pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(EpochMs(T0.0 + 60_000));
@@ -301,7 +301,15 @@ pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &d
         status: None,
         response_excerpt: None,
         error: Some("no answer within 15 s".to_owned()),
+        failure: Some(AttemptFailure::Timeout),
+        headers: None,
     };
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let headers = AttemptHeaders {
+        request: vec![header("webhook-id", "1"), header("x-a", "ü")],
+        response: vec![header("x-b", "1"), header("x-b", "2")],
+    };
+    attempts[2].attempt.headers = Some(headers.clone());
     record(&*store, &webhook, attempts.clone()).await;
     let again = claim_deliveries(&*store, &webhook, epoch, T0 + MINUTE).await;
     let second = attempted(&again[0], AfterAttempt::Delivered, T0 + MINUTE);
@@ -323,10 +331,15 @@ pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &d
     );
     assert_eq!(listed[2].attempts, [attempts[0].attempt.clone()]);
     assert_eq!(listed[1].attempts, [attempts[1].attempt.clone()]);
-    assert_eq!(
-        listed[0].attempts,
-        [attempts[2].attempt.clone(), second.attempt]
-    );
+    // Headers are with the delivery itself alone.
+    let first = Attempt {
+        headers: None,
+        ..attempts[2].attempt.clone()
+    };
+    assert_eq!(listed[0].attempts, [first, second.attempt]);
+    let whole = store.delivery(&listed[0].id).await.unwrap().unwrap();
+    assert_eq!(whole.attempts[0], attempts[2].attempt);
+    assert_eq!(whole.attempts[1].headers, None);
 }
 
 /// Of two that attempted the same delivery, the one that holds it counts.

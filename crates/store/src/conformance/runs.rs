@@ -106,6 +106,7 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
     let record = RunRecord {
         id: lease.invocation_id,
         runnable: runnable(&source),
+        caused_by: None,
         ended: end,
         last_event,
     };

@@ -5,6 +5,7 @@
 
 pub(crate) mod code;
 pub(crate) mod component;
+pub(crate) mod failure;
 pub(crate) mod npm;
 pub(crate) mod search;
 pub(crate) mod submission;

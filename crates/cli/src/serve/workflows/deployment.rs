@@ -167,6 +167,7 @@ fn told(folder: &Folder, error: &anyhow::Error) -> Outcome {
         | PlatformError::Conflict(_)
         | PlatformError::Internal(_) => Outcome::Failed(text),
         PlatformError::NotFound { .. }
+        | PlatformError::EventGone { .. }
         | PlatformError::Invalid(_)
         | PlatformError::InvalidProps(_)
         | PlatformError::Unpublishable(_)

@@ -1,12 +1,15 @@
 //! Redirects: the next request of an answer that points elsewhere, without credentials for another host.
 
+use headwater_model::webhook::AttemptFailure;
 use reqwest::{
     Method, StatusCode,
     header::{self, HeaderMap},
 };
 
-use super::super::shown::is_credential;
-use crate::outbound::{NoAnswer, Outbound};
+use crate::{
+    credential_names::is_credential,
+    outbound::{NoAnswer, Outbound},
+};
 
 /// The request that an answer asks for; none if the answer is the last one.
 ///
@@ -30,6 +33,7 @@ pub(super) fn next(
         return Err(NoAnswer {
             reason: "redirected to something that is not HTTP".to_owned(),
             is_refused: true,
+            failure: AttemptFailure::Redirect,
         });
     }
     // Fails for URLs without a host, which have no user.

@@ -14,7 +14,10 @@ use serde_json::{Map, Value, json, value::RawValue};
 use url::Url;
 
 use super::super::shown;
-use crate::outbound::{Outbound, USER_AGENT, visible_ascii};
+use crate::{
+    credential_names::is_credential,
+    outbound::{Outbound, USER_AGENT, visible_ascii},
+};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Headers about the connection and the length of the body, which are the client's.
@@ -220,7 +223,7 @@ fn body(data: Option<Box<RawValue>>, headers: &mut HeaderMap) -> Bytes {
 /// The values of headers that are credentials, and what is behind a word such as `Bearer`.
 fn of_headers(headers: &HeaderMap) -> Vec<String> {
     let headers = headers.iter();
-    let credentials = headers.filter(|(name, _)| shown::is_credential(name.as_str()));
+    let credentials = headers.filter(|(name, _)| is_credential(name.as_str()));
     let values = credentials.filter_map(|(_, value)| value.to_str().ok());
     values
         .map(|value| value.split_once(' ').map_or(value, |(_, rest)| rest))
@@ -230,7 +233,7 @@ fn of_headers(headers: &HeaderMap) -> Vec<String> {
 
 fn of_params(url: &Url) -> Vec<String> {
     let pairs = url.query_pairs();
-    let credentials = pairs.filter(|(name, _)| shown::is_credential(name));
+    let credentials = pairs.filter(|(name, _)| is_credential(name));
     credentials.map(|(_, value)| value.into_owned()).collect()
 }
 

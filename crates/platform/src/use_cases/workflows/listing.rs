@@ -1,12 +1,12 @@
 //! Lists: workflows, and their runs.
 
 use headwater_model::{
-    id::{InvocationId, WorkflowId, WorkspaceId},
+    id::{InvocationId, RunnableId, WorkflowId, WorkspaceId},
     page::{Page, PageRequest},
 };
-use headwater_store::{RunFilter, SourceFilter};
+use headwater_store::{OpenRun, RunFilter, SourceFilter};
 
-use super::{WorkflowRunSummary, WorkflowView};
+use super::{WorkflowRunSummary, WorkflowView, runs::Moment};
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
 impl Platform {
@@ -65,5 +65,24 @@ impl Platform {
             items: items.collect(),
             total_count: ended.total_count,
         })
+    }
+
+    /// A run that has not ended, of a workflow or of a source, as lists show it.
+    pub(in crate::use_cases) async fn open_run_summary(
+        &self,
+        run: &OpenRun,
+    ) -> Result<WorkflowRunSummary, PlatformError> {
+        let workflow = match &run.runnable {
+            RunnableId::Source(_) => None,
+            RunnableId::Workflow(id) => self.core.store.workflow(id).await?,
+        };
+        let now = match workflow {
+            Some(workflow) => self.moment_of(&workflow).await?,
+            None => Moment {
+                now_ms: self.core.env.now_ms(),
+                is_limited: false,
+            },
+        };
+        Ok(WorkflowRunSummary::of_open(run, now))
     }
 }

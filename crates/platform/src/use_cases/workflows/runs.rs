@@ -163,7 +163,7 @@ impl WorkflowRunSummary {
         }
     }
 
-    pub(super) fn of_ended(run: &RunRecord) -> Self {
+    pub(in crate::use_cases) fn of_ended(run: &RunRecord) -> Self {
         let ended = &run.ended;
         let status = match ended.outcome {
             RunOutcome::Returned => WorkflowRunStatus::Succeeded,

@@ -26,8 +26,11 @@ fn value_of(prop: &PropDefinition, fields: &[(&str, &str)]) -> Result<Value, Str
     }
 }
 
+/// The fields of a form.
+type Fields<'a> = &'a [(&'a str, &'a str)];
+
 /// Checks what the fields of props of these types mean.
-fn are_read(cases: &[(&str, &[(&str, &str)], Value)]) {
+fn are_read(cases: &[(&str, Fields<'_>, Value)]) {
     for (type_name, fields, expected) in cases {
         assert_eq!(
             value_of(&of_type(type_name), fields),
@@ -169,7 +172,7 @@ fn what_has_several_fields_is_read_from_all_of_them() {
 }
 
 /// Checks the reasons why the fields of props of these types mean nothing.
-fn are_refused(cases: &[(&str, &[(&str, &str)], &str)]) {
+fn are_refused(cases: &[(&str, Fields<'_>, &str)]) {
     for (type_name, fields, expected) in cases {
         let reason = value_of(&of_type(type_name), fields).expect_err(type_name);
         assert!(

@@ -6,13 +6,12 @@ use axum::{
     extract::{Path, State},
     response::IntoResponse as _,
 };
-use headwater_model::id::ConnectId;
+use headwater_model::id::{AccountId, ConnectId};
 use headwater_platform::{ConnectLink, ConnectStatus, NewConnect};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Map;
 
-use super::AccountPath;
 use crate::{
     fields::Fields,
     part::{
@@ -20,6 +19,7 @@ use crate::{
         icon::{Icon, icon},
         text,
     },
+    path::PathId,
     problem::Problem,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
@@ -59,7 +59,7 @@ pub(crate) async fn begin(
 pub(crate) async fn begin_again(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    AccountPath(id): AccountPath,
+    PathId(id): PathId<AccountId>,
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let link = ui.platform.begin_reconnect(visitor.caller(), &id).await?;

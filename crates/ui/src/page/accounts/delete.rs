@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use headwater_model::id::AccountId;
 use headwater_platform::Revocation;
 use maud::html;
 
-use super::{AccountPath, uses::Uses};
+use super::uses::Uses;
 use crate::{
     part::{
         code::quoted,
         confirm::{Question, confirm},
         text::counted,
     },
+    path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
@@ -25,7 +27,7 @@ const USES: usize = 20;
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    AccountPath(id): AccountPath,
+    PathId(id): PathId<AccountId>,
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let uses = Uses::of(&ui, &visitor).await?;
@@ -57,7 +59,7 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    AccountPath(id): AccountPath,
+    PathId(id): PathId<AccountId>,
 ) -> FormReply {
     let name = ui
         .platform

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::time::EpochMs;
+use headwater_model::{id::AccountId, time::EpochMs};
 use headwater_platform::{AccountView, HealthStatus};
 use maud::{Markup, html};
 
-use super::{AccountPath, uses::Uses};
+use super::uses::Uses;
 use crate::{
     part::{code::quoted, health::health, text, time},
+    path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
@@ -22,7 +23,7 @@ const USES: usize = 50;
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    AccountPath(id): AccountPath,
+    PathId(id): PathId<AccountId>,
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let uses = Uses::of(&ui, &visitor).await?;
@@ -51,7 +52,7 @@ pub(crate) async fn show(
 pub(crate) async fn check(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    AccountPath(id): AccountPath,
+    PathId(id): PathId<AccountId>,
 ) -> FormReply {
     let view = ui.platform.check_account(visitor.caller(), &id).await?;
     let said = match view.health.status {

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
+use headwater_model::error::Invalid;
 use headwater_platform::{ComponentInput, PlatformError};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
     component::check_type,
+    failure::Failure,
     search::address,
     templates::{TEMPLATES, template},
     wizard::workspace_of,
@@ -79,37 +81,15 @@ pub(crate) fn input(code: &str) -> ComponentInput {
 
 /// The reason why code was not saved, above the code as it was; other errors have a page of their own.
 pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
-    let (message, stack) = match error {
-        PlatformError::Component { stage, error } => {
-            let message = format!("{}: {}", capital(&stage), error.line());
-            (
-                message,
-                Some(error.stack.clone()).filter(|stack| !stack.is_empty()),
-            )
-        }
-        PlatformError::Invalid(invalid) => (capital(&format!("the code {}", invalid.reason)), None),
-        PlatformError::InvalidProps(invalid) => {
-            let prop = invalid.field.strip_prefix("configured_props.");
-            let prop = prop.unwrap_or(&invalid.field).to_owned();
-            let reason = invalid.reason;
+    let (message, stack) = match Failure::of(error)? {
+        Failure::Code { message, stack } => (message, stack),
+        Failure::Value(invalid) => {
+            let Invalid { field, reason } = invalid;
             let message =
-                format!("The value of {prop} {reason}. Save the code, and go on to its values.");
+                format!("The value of {field} {reason}. Save the code, and go on to its values.");
             (message, None)
         }
-        error @ (PlatformError::Unreachable(_)
-        | PlatformError::Conflict(_)
-        | PlatformError::TooManyWaiting { .. }
-        | PlatformError::Unavailable(_)) => (capital(&error.to_string()), None),
-        error @ (PlatformError::NotFound { .. }
-        | PlatformError::Unpublishable(_)
-        | PlatformError::Unauthenticated
-        | PlatformError::Forbidden(_)
-        | PlatformError::KeyTaken(_)
-        | PlatformError::AdminOnly
-        | PlatformError::QuotaExceeded { .. }
-        | PlatformError::RateLimited { .. }
-        | PlatformError::SignInThrottled { .. }
-        | PlatformError::Internal(_)) => return Err(error.into()),
+        Failure::Told(message) => (capital(&message), None),
     };
     Ok(html! {
         section.summary-of-errors role="alert" tabindex="-1" #errors {

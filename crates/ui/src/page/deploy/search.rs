@@ -175,7 +175,7 @@ fn short(text: &str) -> Markup {
     text::value(&format!("{shown}{}", if is_cut { "…" } else { "" }))
 }
 
-/// What it runs on, and what it needs.
+/// The triggers of a component, and its needs.
 fn needs(about: &Description) -> String {
     let of_kind = |kind| about.props.iter().filter(move |prop| prop.kind() == kind);
     let timers = of_kind(PropKind::Timer).filter_map(|prop| prop.schedule(None).ok());

@@ -13,16 +13,19 @@ use headwater_platform::{
 };
 use serde_json::Value;
 
-use super::wizard::{ADDITIONAL, Findings, Wizard};
+use super::{
+    failure::Failure,
+    wizard::{ADDITIONAL, Findings, Wizard},
+};
 use crate::{
     form::{Choice, Entered, Loaded, Part, Wrong, missing, read_all},
-    problem::{Problem, capital},
+    problem::Problem,
     reply::{FormReply, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
 
-/// What a button of the form asks for.
+/// The request that a button of the form stands for.
 #[derive(Debug, PartialEq, Eq)]
 enum Action<'a> {
     /// The options of a prop, from the first page on.
@@ -274,44 +277,22 @@ fn component(wizard: &Wizard) -> ComponentInput {
 
 /// An error that the form can show: of a value, or of the component's code. `prop` is what was asked about.
 fn unless_ours(error: PlatformError, prop: &str) -> Result<Findings, Problem> {
-    match error {
-        PlatformError::InvalidProps(invalid) => Ok(of_value(invalid)),
-        PlatformError::Component { stage, error } if prop.is_empty() => {
-            let stack = Some(error.stack.clone()).filter(|stack| !stack.is_empty());
-            let message = format!("{}: {}", capital(&stage), error.line());
-            Ok(Findings {
-                wrong: Vec::new(),
-                failure: Some((message, stack)),
-            })
-        }
-        error @ (PlatformError::Component { .. }
-        | PlatformError::Invalid(_)
-        | PlatformError::Unreachable(_)
-        | PlatformError::Conflict(_)
-        | PlatformError::TooManyWaiting { .. }
-        | PlatformError::Unavailable(_)) => Ok(Findings::wrong(prop, error.to_string())),
-        error @ (PlatformError::NotFound { .. }
-        | PlatformError::Unpublishable(_)
-        | PlatformError::Unauthenticated
-        | PlatformError::Forbidden(_)
-        | PlatformError::KeyTaken(_)
-        | PlatformError::AdminOnly
-        | PlatformError::QuotaExceeded { .. }
-        | PlatformError::RateLimited { .. }
-        | PlatformError::SignInThrottled { .. }
-        | PlatformError::Internal(_)) => Err(error.into()),
-    }
+    Ok(match Failure::of(error)? {
+        Failure::Value(invalid) => of_value(invalid),
+        Failure::Code { message, stack } if prop.is_empty() => Findings {
+            wrong: Vec::new(),
+            failure: Some((message, stack)),
+        },
+        Failure::Code { message, .. } => Findings::wrong(prop, message),
+        Failure::Told(message) => Findings::wrong(prop, message),
+    })
 }
 
-/// The prop of `configured_props.PROP.part`. A prop's name may have dots, so that the field stays whole where it has none.
+/// The prop of `PROP.part`.
 fn of_value(invalid: Invalid) -> Findings {
-    let field = invalid
-        .field
-        .strip_prefix("configured_props.")
-        .unwrap_or(&invalid.field);
-    match field.split_once('.') {
+    match invalid.field.split_once('.') {
         Some((prop, part)) => Findings::wrong(prop, format!("{part}: {}", invalid.reason)),
-        None => Findings::wrong(field, invalid.reason),
+        None => Findings::wrong(&invalid.field, invalid.reason.as_str()),
     }
 }
 
@@ -338,9 +319,8 @@ mod tests {
     #[test]
     fn an_error_of_a_value_is_told_at_its_field() {
         for (field, prop, reason) in [
-            ("configured_props.count", "count", "no"),
-            ("configured_props.timer.cron", "timer", "cron: no"),
-            ("name", "name", "no"),
+            ("count", "count", "no"),
+            ("timer.cron", "timer", "cron: no"),
         ] {
             let wrong = of_value(Invalid::new(field, "no")).wrong.pop().unwrap();
             assert_eq!((&*wrong.prop, &*wrong.reason), (prop, reason));

@@ -41,7 +41,7 @@ pub(crate) struct Wizard {
     pub(crate) action: String,
 }
 
-/// What a form is shown with, besides what was entered.
+/// The results that a form is shown with, besides the values entered.
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) wrong: Vec<Wrong>,
@@ -244,7 +244,7 @@ impl Wizard {
         }
     }
 
-    /// What the fields offer.
+    /// The things that the fields offer.
     async fn surroundings(
         &self,
         ui: &Ui,

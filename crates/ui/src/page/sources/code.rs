@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
+use headwater_model::id::SourceId;
 use headwater_platform::{ComponentRef, SavedComponent, UpdateSource};
 use maud::{Markup, html};
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     fields::Fields,
     page::deploy::{
@@ -17,6 +18,7 @@ use crate::{
         icon::{Icon, icon},
         text,
     },
+    path::PathId,
     problem::Problem,
     reply::{FormReply, Page, PageReply, Section, see_other, see_other_saying},
     state::Ui,
@@ -27,7 +29,7 @@ use crate::{
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let component = component(&ui, &visitor, &shown).await?;
@@ -39,7 +41,7 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
     Fields(given): Fields<Written>,
 ) -> FormReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;

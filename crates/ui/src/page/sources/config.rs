@@ -7,19 +7,21 @@ use headwater_model::time::EpochMs;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{text, time, tree::Tree},
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Shows the configuration of a source.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let source = &shown.view.source;

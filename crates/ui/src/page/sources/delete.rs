@@ -5,22 +5,24 @@ use std::sync::Arc;
 use axum::extract::State;
 use maud::html;
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{
         confirm::{Question, confirm},
         text::counted,
     },
+    path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Asks whether to delete a source.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let endpoints = shown.view.source.spec.endpoints.len();
@@ -51,7 +53,7 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> FormReply {
     let name = ui
         .platform

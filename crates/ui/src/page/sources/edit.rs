@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::IntoResponse as _};
+use headwater_model::id::SourceId;
 use headwater_platform::{ComponentRef, SourceView};
 
-use super::SourcePath;
 use crate::{
     fields::Fields,
     form::Entered,
@@ -14,6 +14,7 @@ use crate::{
         submission,
         wizard::{Findings, Wizard},
     },
+    path::PathId,
     problem::Problem,
     reply::{FormReply, PageReply},
     state::Ui,
@@ -24,7 +25,7 @@ use crate::{
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let view = ui.platform.source(visitor.caller(), &id).await?;
     let wizard = wizard(&ui, &visitor, view).await?;
@@ -39,7 +40,7 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
     Fields(fields): Fields<Vec<(String, String)>>,
 ) -> FormReply {
     let view = ui.platform.source(visitor.caller(), &id).await?;

@@ -8,17 +8,19 @@ use headwater_platform::{EventsQuery, default_channels};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{SourcePath, event_row, head::Shown};
+use super::{event_row, head::Shown};
 use crate::{
     part::{
         empty::empty,
         pager::{Ends, pager},
         text, time,
     },
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// The part of an event on `$errors` that is shown.
 #[derive(Deserialize)]
@@ -40,7 +42,7 @@ struct Thrown {
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let query = EventsQuery {

@@ -12,7 +12,7 @@ use headwater_model::{
 use headwater_platform::{EventsQuery, default_channels};
 use maud::{Markup, html};
 
-use super::{SourcePath, event_row, head::Shown};
+use super::{event_row, head::Shown};
 use crate::{
     part::{
         code::copyable,
@@ -20,10 +20,12 @@ use crate::{
         pager::{Ends, pager},
         text::counted,
     },
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Channels that every source has, with their names for people.
 const CHANNELS: [(&str, &str); 4] = [
@@ -37,7 +39,7 @@ const CHANNELS: [(&str, &str); 4] = [
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let channel = visitor.parameter("channel");

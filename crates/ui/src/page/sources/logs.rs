@@ -7,23 +7,25 @@ use headwater_model::{channel::Channel, event::Event};
 use headwater_platform::{EventsQuery, LogLevel, LogLine, default_channels};
 use maud::{Markup, html};
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
         pager::{Ends, pager},
         text, time,
     },
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Shows the log of a source.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let query = EventsQuery {

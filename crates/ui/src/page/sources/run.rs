@@ -7,17 +7,19 @@ use headwater_platform::RunReport;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{SourcePath, head::Shown, logs::level};
+use super::{head::Shown, logs::level};
 use crate::{
     fields::Fields,
     part::{
         icon::{Icon, icon},
         text::{self, counted},
     },
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// The form's fields.
 #[derive(Deserialize)]
@@ -30,7 +32,7 @@ pub(crate) struct Run {
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let event = visitor.parameter("event").unwrap_or_default();
@@ -41,7 +43,7 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
     Fields(given): Fields<Run>,
 ) -> PageReply {
     let event = match given.event.trim() {

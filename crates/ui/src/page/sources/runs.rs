@@ -6,7 +6,7 @@ use axum::extract::State;
 use headwater_platform::{OutcomeFilter, RunFilter, RunRecord};
 use maud::{Markup, html};
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
@@ -14,16 +14,18 @@ use crate::{
         pager::{Ends, pager},
         text, time,
     },
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Lists the runs of a source.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let wanted = visitor.parameter("outcome");

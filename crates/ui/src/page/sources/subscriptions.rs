@@ -10,19 +10,21 @@ use headwater_model::{
 use headwater_platform::Owner;
 use maud::{Markup, html};
 
-use super::{SourcePath, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{code::copyable, empty::empty, text},
+    path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// Lists the subscriptions from and to a source.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let all = ui.platform.subscriptions(visitor.caller()).await?;

@@ -6,13 +6,14 @@ use axum::extract::State;
 use headwater_platform::UpdateSource;
 use serde::Deserialize;
 
-use super::SourcePath;
 use crate::{
     fields::Fields,
+    path::PathId,
     reply::{FormReply, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
+use headwater_model::id::SourceId;
 
 /// The form's fields.
 #[derive(Deserialize)]
@@ -24,7 +25,7 @@ pub(crate) struct Switch {
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    SourcePath(id): SourcePath,
+    PathId(id): PathId<SourceId>,
     Fields(given): Fields<Switch>,
 ) -> FormReply {
     let change = UpdateSource {

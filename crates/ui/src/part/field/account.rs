@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use url::form_urlencoded;
 
-use super::Field;
+use super::frame::Field;
 use crate::{
     form::{Part, field as name_of},
     part::{

@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{Field, plain::per_line, shown};
+use super::{
+    frame::{Field, shown},
+    plain::per_line,
+};
 use crate::{
     form::{Choice, Loaded, Part, field as name_of, has_computed_options, is_chosen},
     part::text::{cut, visible},

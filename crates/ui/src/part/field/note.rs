@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Field, attribute, title};
+use super::frame::{Field, attribute, title};
 use crate::part::{
     code::copyable,
     icon::{Icon, icon},

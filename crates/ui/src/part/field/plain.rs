@@ -3,7 +3,7 @@
 use headwater_model::prop::InputType;
 use maud::{Markup, html};
 
-use super::Field;
+use super::frame::Field;
 use crate::form::{Part, field as name_of};
 
 /// One value.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Field, shown};
+use super::frame::{Field, shown};
 use crate::form::{Part, field as name_of};
 
 const METHODS: [&str; 7] = ["", "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];

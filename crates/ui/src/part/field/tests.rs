@@ -1,3 +1,7 @@
+//! Fields show what they are given as text, and secrets never.
+
+use headwater_model::time::EpochMs;
+use headwater_platform::HealthStatus;
 use serde_json::{Value, json};
 
 use super::*;

@@ -3,7 +3,7 @@
 use headwater_model::{prop::ConfiguredProps, schedule::Schedule};
 use maud::{Markup, html};
 
-use super::Field;
+use super::frame::Field;
 use crate::{
     form::{Part, UNITS, field as name_of, read_all, ticks},
     part::{schedule::in_words, text, time},

@@ -1,0 +1,310 @@
+//! A real browser, driven from outside: Chromium without a window, with a profile of its own.
+
+use std::{path::PathBuf, process::Command, time::Duration};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use thirtyfour::{
+    ChromiumLikeCapabilities as _, DesiredCapabilities, WebDriver, prelude::ElementQueryable as _,
+};
+
+use crate::{node::Node, process::Process};
+
+/// The line with which the driver says where it listens.
+const STARTED: &str = "ChromeDriver was started successfully on port ";
+/// Generous: the machine may do a lot besides.
+const FOUND_WITHIN: Duration = Duration::from_secs(30);
+const ASKED_EVERY: Duration = Duration::from_millis(50);
+
+/// Notes everything that a page does wrong, from before its first script on.
+const WATCH: &str = r#"
+    window.__problems = [];
+    const note = (kind, text) => window.__problems.push(`${kind}: ${text}`);
+    document.addEventListener("securitypolicyviolation", (event) =>
+        note("policy", `${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+    window.addEventListener("error", (event) => note("error", event.message));
+    window.addEventListener("unhandledrejection", (event) => note("rejection", String(event.reason)));
+"#;
+
+/// How a browser looks at pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// In pixels.
+    pub width: u32,
+    /// Whether the person prefers light letters on dark ground.
+    pub is_dark: bool,
+}
+
+/// A browser. Dropping it ends it.
+pub struct Chromium {
+    /// Before the driver, which it ends with.
+    driver: WebDriver,
+    _process: Process,
+    _profile: TempDir,
+}
+
+/// The one page that a browser shows.
+pub struct Tab<'a> {
+    browser: &'a Chromium,
+    base: String,
+}
+
+impl Chromium {
+    /// Starts a browser whose pages may run scripts.
+    pub async fn start() -> Self {
+        Self::start_with(true).await
+    }
+
+    /// Starts a browser whose pages run no scripts.
+    pub async fn without_script() -> Self {
+        Self::start_with(false).await
+    }
+
+    async fn start_with(has_script: bool) -> Self {
+        let (process, port) = tokio::task::spawn_blocking(|| {
+            let mut command = Command::new("chromedriver");
+            Process::start("chromedriver", command.arg("--port=0"), |line| {
+                let (_, port) = line.split_once(STARTED)?;
+                port.trim_end_matches('.').parse::<u16>().ok()
+            })
+        })
+        .await
+        .unwrap();
+        let profile = TempDir::with_prefix("headwater-chromium-").unwrap();
+        let mut capabilities = DesiredCapabilities::chrome();
+        for argument in [
+            "--headless=new",
+            // The tests may run as root.
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--force-color-profile=srgb",
+        ] {
+            capabilities.add_arg(argument).unwrap();
+        }
+        let folder = format!("--user-data-dir={}", profile.path().display());
+        capabilities.add_arg(&folder).unwrap();
+        if !has_script {
+            let preferences = json!({"profile.managed_default_content_settings.javascript": 2});
+            capabilities
+                .add_experimental_option("prefs", preferences)
+                .unwrap();
+        }
+        let url = format!("http://127.0.0.1:{port}");
+        let driver = WebDriver::new(url, capabilities).await.unwrap();
+        let browser = Self {
+            driver,
+            _process: process,
+            _profile: profile,
+        };
+        if has_script {
+            browser
+                .command(
+                    "Page.addScriptToEvaluateOnNewDocument",
+                    json!({"source": WATCH}),
+                )
+                .await;
+        }
+        browser
+    }
+
+    /// The page, which is signed in to that node.
+    pub async fn signed_in(&self, node: &Node) -> Tab<'_> {
+        let tab = self.at(node);
+        tab.open("/signin").await;
+        tab.write("#key", node.api_key()).await;
+        tab.press("button.primary").await;
+        tab.sees("main h1").await;
+        tab
+    }
+
+    /// The page, on that node.
+    pub fn at(&self, node: &Node) -> Tab<'_> {
+        Tab {
+            browser: self,
+            base: node.url(),
+        }
+    }
+
+    async fn command(&self, name: &str, parameters: Value) -> Value {
+        let done = self.driver.cdp().send_raw(name, parameters).await;
+        done.unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Tab<'_> {
+    fn driver(&self) -> &WebDriver {
+        &self.browser.driver
+    }
+
+    /// Opens a page of the node.
+    pub async fn open(&self, path: &str) {
+        let url = match path.starts_with("http") {
+            true => path.to_owned(),
+            false => format!("{}{path}", self.base),
+        };
+        let opened = self.driver().goto(&url).await;
+        opened.unwrap_or_else(|error| panic!("{url}: {error}"));
+    }
+
+    /// The path and the query of the page that is shown.
+    pub async fn path(&self) -> String {
+        let url = self.driver().current_url().await.unwrap();
+        match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        }
+    }
+
+    /// Waits until an element is there, and returns its text.
+    pub async fn sees(&self, selector: &str) -> String {
+        let element = self.element(selector).await;
+        element.text().await.unwrap()
+    }
+
+    /// Waits until an element contains the text.
+    pub async fn sees_text(&self, selector: &str, text: &str) {
+        let wanted = text.to_owned();
+        let found = self
+            .driver()
+            .query(thirtyfour::By::Css(selector))
+            .with_filter(move |element: thirtyfour::WebElement| {
+                let wanted = wanted.clone();
+                async move {
+                    Ok(element
+                        .text()
+                        .await
+                        .is_ok_and(|text| text.contains(&wanted)))
+                }
+            })
+            .wait(FOUND_WITHIN, ASKED_EVERY)
+            .first()
+            .await;
+        if found.is_err() {
+            panic!(
+                "no `{selector}` with `{text}` at {}: {}",
+                self.path().await,
+                self.text().await
+            );
+        }
+    }
+
+    async fn element(&self, selector: &str) -> thirtyfour::WebElement {
+        let query = self.driver().query(thirtyfour::By::Css(selector));
+        match query.wait(FOUND_WITHIN, ASKED_EVERY).first().await {
+            Ok(element) => element,
+            Err(_) => panic!(
+                "no `{selector}` at {}: {}",
+                self.path().await,
+                self.text().await
+            ),
+        }
+    }
+
+    /// The text of the whole page.
+    pub async fn text(&self) -> String {
+        let body = self.driver().find(thirtyfour::By::Css("body")).await;
+        match body {
+            Ok(body) => body.text().await.unwrap_or_default(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The number of elements that are there now.
+    pub async fn count(&self, selector: &str) -> usize {
+        let found = self.driver().find_all(thirtyfour::By::Css(selector)).await;
+        found.unwrap_or_default().len()
+    }
+
+    /// Presses a button or follows a link.
+    pub async fn press(&self, selector: &str) {
+        let element = self.element(selector).await;
+        let pressed = element.click().await;
+        pressed.unwrap_or_else(|error| panic!("{selector}: {error}"));
+    }
+
+    /// Writes into a field what a person would type, instead of what is there.
+    pub async fn write(&self, selector: &str, text: &str) {
+        let element = self.element(selector).await;
+        element.clear().await.unwrap();
+        element.send_keys(text).await.unwrap();
+    }
+
+    /// Sends keys to the element that has the focus.
+    pub async fn type_keys(&self, keys: impl Into<thirtyfour::TypingData>) {
+        let active = self.driver().active_element().await.unwrap();
+        active.send_keys(keys).await.unwrap();
+    }
+
+    /// The value of an expression of the page.
+    pub async fn evaluate(&self, expression: &str) -> Value {
+        let script = format!("return {expression};");
+        let returned = self.driver().execute(script, Vec::new()).await;
+        let returned = returned.unwrap_or_else(|error| panic!("{expression}: {error}"));
+        returned.json().clone()
+    }
+
+    /// The value that an asynchronous function of the page returns.
+    pub async fn run(&self, body: &str) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1]; (async () => {{ {body} }})().then(done, (error) => done({{ error: String(error) }}));"
+        );
+        let returned = self.driver().execute_async(script, Vec::new()).await;
+        returned
+            .unwrap_or_else(|error| panic!("{body}: {error}"))
+            .json()
+            .clone()
+    }
+
+    /// Changes how the person looks at the pages from now on.
+    pub async fn look(&self, look: Look) {
+        let theme = if look.is_dark { "dark" } else { "light" };
+        let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
+        self.browser
+            .command("Emulation.setEmulatedMedia", json!({"features": features}))
+            .await;
+        let metrics = json!({
+            "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": look.width < 500,
+        });
+        self.browser
+            .command("Emulation.setDeviceMetricsOverride", metrics)
+            .await;
+    }
+
+    /// Everything that pages did wrong since the last one was opened: against their policy, or by throwing.
+    pub async fn problems(&self) -> Vec<String> {
+        let noted = self.evaluate("window.__problems ?? []").await;
+        let noted = noted.as_array().cloned().unwrap_or_default();
+        noted
+            .iter()
+            .map(|problem| problem.as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    /// Whatever keeps people from using the page, by axe's rules of WCAG 2.2 A and AA, each with its first place.
+    pub async fn barriers(&self) -> Vec<String> {
+        let axe = std::env::var_os("HEADWATER_TEST_AXE").map(PathBuf::from);
+        let axe = axe.expect("`cargo xtask test` sets HEADWATER_TEST_AXE to axe-core's axe.min.js");
+        let script = std::fs::read_to_string(&axe).unwrap();
+        self.driver().execute(script, Vec::new()).await.unwrap();
+        let found = self
+            .run(
+                "const result = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+                 return result.violations.map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);",
+            )
+            .await;
+        let found = found
+            .as_array()
+            .unwrap_or_else(|| panic!("axe did not run: {found}"));
+        found
+            .iter()
+            .map(|one| one.as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    /// A picture of the whole page, as PNG.
+    pub async fn picture(&self) -> Vec<u8> {
+        self.driver().screenshot_as_png().await.unwrap()
+    }
+}

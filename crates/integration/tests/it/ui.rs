@@ -1,0 +1,10 @@
+//! The web UI: over HTTP where that says it all, and in a real browser.
+
+mod browser;
+mod deploying;
+mod pages;
+mod policy;
+mod signing_in;
+mod visitor;
+
+pub(crate) use self::visitor::Visitor;

@@ -1,0 +1,188 @@
+//! Deliveries of all webhooks that a caller may see: finding, counting, retrying and discarding them.
+
+use headwater_model::{id::DeliveryId, page::PageRequest, webhook::DeliveryState};
+use headwater_store::{
+    ChangedDeliveries, DELIVERIES_SEARCHED_MAX, Delivery, DeliveryChange, DeliveryCounts,
+    DeliveryFilter, DeliveryStep, FoundDeliveries,
+};
+
+use crate::{
+    caller::Caller, chore::Chore, error::PlatformError, platform::Platform,
+    use_cases::deliveries::check_active,
+};
+
+/// Deliveries that one step of a change looks at.
+const CHANGE_BATCH: u32 = 500;
+
+/// A change of the deliveries that a filter describes.
+#[derive(Debug, Clone)]
+pub struct ChangeDeliveries {
+    /// The change.
+    pub change: DeliveryChange,
+    /// The deliveries: dead letters, if it names no state.
+    pub filter: DeliveryFilter,
+    /// Whether only to count them.
+    pub is_dry: bool,
+}
+
+/// The extent of a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeliveriesChanged {
+    /// Deliveries that were changed, or would be.
+    pub count: u64,
+    /// Deliveries that were left, or would be, because their webhook is not active.
+    pub left_out: u64,
+    /// Whether there are more that were not counted.
+    pub is_capped: bool,
+}
+
+impl Platform {
+    /// A page of deliveries, newest first.
+    ///
+    /// # Errors
+    /// `Invalid` for a range that is none, `NotFound` for a webhook that the caller may not see.
+    pub async fn find_deliveries(
+        &self,
+        caller: &Caller,
+        filter: &DeliveryFilter,
+        page: &PageRequest<DeliveryId>,
+    ) -> Result<FoundDeliveries, PlatformError> {
+        self.check_filter(caller, filter).await?;
+        let (store, viewer) = (&self.core.store, caller.viewer());
+        Ok(store.find_deliveries(&viewer, filter, page).await?)
+    }
+
+    /// The deliveries by state, each counted up to [`DELIVERIES_SEARCHED_MAX`].
+    ///
+    /// # Errors
+    /// Those of [`Platform::find_deliveries`].
+    pub async fn count_deliveries(
+        &self,
+        caller: &Caller,
+        filter: &DeliveryFilter,
+    ) -> Result<DeliveryCounts, PlatformError> {
+        self.check_filter(caller, filter).await?;
+        let (store, viewer) = (&self.core.store, caller.viewer());
+        let counts = store.count_deliveries(&viewer, filter, DELIVERIES_SEARCHED_MAX);
+        Ok(counts.await?)
+    }
+
+    /// Gives a pending or dead delivery up. One that is discarded already stays so.
+    ///
+    /// # Errors
+    /// `Conflict` when it has been delivered.
+    pub async fn discard_delivery(
+        &self,
+        caller: &Caller,
+        id: &DeliveryId,
+    ) -> Result<Delivery, PlatformError> {
+        let webhook_id = self.delivery(caller, id).await?.webhook_id;
+        let now_ms = self.core.env.now_ms();
+        if !self.core.store.discard_delivery(id, now_ms).await? {
+            return Err(PlatformError::Conflict(format!(
+                "delivery `{id}` has been delivered; only pending and dead ones can be discarded"
+            )));
+        }
+        // Its courier may have claimed it, and gives back what it has not attempted.
+        self.couriers.webhook_changed(&webhook_id);
+        self.delivery(caller, id).await
+    }
+
+    /// Retries or discards deliveries, oldest first, and says how many; a dry run counts up to
+    /// [`DELIVERIES_SEARCHED_MAX`] instead.
+    ///
+    /// # Errors
+    /// Those of [`Platform::find_deliveries`]; `Invalid` for a state in which nothing can be discarded, `Conflict` when
+    /// the filter names a webhook that is not active and the deliveries are to be retried.
+    pub async fn change_deliveries(
+        &self,
+        caller: &Caller,
+        request: ChangeDeliveries,
+    ) -> Result<DeliveriesChanged, PlatformError> {
+        let filter = self.filter_of(caller, &request).await?;
+        let mut step = DeliveryStep {
+            change: request.change,
+            after: None,
+            limit: CHANGE_BATCH,
+            now_ms: self.core.env.now_ms(),
+            is_dry: request.is_dry,
+        };
+        if step.is_dry {
+            step.limit = DELIVERIES_SEARCHED_MAX;
+        }
+        let (store, viewer) = (&self.core.store, caller.viewer());
+        let mut all = DeliveriesChanged::default();
+        loop {
+            let done = store.change_deliveries(&viewer, &filter, &step).await?;
+            all.count += done.changed;
+            all.left_out += done.left_out;
+            if step.is_dry {
+                all.is_capped = done.continue_after.is_some();
+                return Ok(all);
+            }
+            self.note_change(request.change, &done);
+            if done.continue_after.is_none() {
+                return Ok(all);
+            }
+            step.after = done.continue_after;
+        }
+    }
+
+    /// Lets the couriers learn of a change.
+    fn note_change(&self, change: DeliveryChange, done: &ChangedDeliveries) {
+        match change {
+            DeliveryChange::Retry if done.changed > 0 => {
+                self.core.nudges.nudge(Chore::Deliveries);
+            }
+            DeliveryChange::Retry => {}
+            DeliveryChange::Discard => {
+                for id in &done.webhooks {
+                    self.couriers.webhook_changed(id);
+                }
+            }
+        }
+    }
+
+    async fn check_filter(
+        &self,
+        caller: &Caller,
+        filter: &DeliveryFilter,
+    ) -> Result<(), PlatformError> {
+        if let (Some(since_ms), Some(until_ms)) = (filter.since_ms, filter.until_ms)
+            && until_ms < since_ms
+        {
+            let reason = "`until` must not be before `since`";
+            return Err(PlatformError::invalid("until", reason));
+        }
+        match &filter.webhook_id {
+            Some(id) => self.webhook(caller, id).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The filter of a change, which later deliveries do not prolong.
+    async fn filter_of(
+        &self,
+        caller: &Caller,
+        request: &ChangeDeliveries,
+    ) -> Result<DeliveryFilter, PlatformError> {
+        let mut filter = request.filter.clone();
+        self.check_filter(caller, &filter).await?;
+        let state = *filter.state.get_or_insert(DeliveryState::Dead);
+        match (request.change, state) {
+            (DeliveryChange::Discard, DeliveryState::Delivered | DeliveryState::Discarded) => {
+                let reason = "only `pending` and `dead` deliveries can be discarded";
+                return Err(PlatformError::invalid("state", reason));
+            }
+            (DeliveryChange::Retry, _) => {
+                if let Some(id) = &filter.webhook_id {
+                    check_active(&self.webhook(caller, id).await?)?;
+                }
+            }
+            (DeliveryChange::Discard, _) => {}
+        }
+        let now_ms = self.core.env.now_ms();
+        filter.until_ms = Some(filter.until_ms.map_or(now_ms, |until| until.min(now_ms)));
+        Ok(filter)
+    }
+}

@@ -1,0 +1,6 @@
+//! `/deliveries`: what is on its way to webhooks, arrived, or was given up.
+
+pub(crate) mod change;
+pub(crate) mod filter;
+pub(crate) mod list;
+pub(crate) mod show;

@@ -1,0 +1,133 @@
+//! `/deliveries/retry` and `/deliveries/discard`: for all that a filter finds, with their number first.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use headwater_platform::{ChangeDeliveries, DeliveriesChanged, DeliveryChange, PlatformError};
+use maud::html;
+use url::form_urlencoded::Serializer;
+
+use super::filter::Wanted;
+use crate::{
+    fields::Fields,
+    part::{
+        confirm::{Question, confirm},
+        text::{counted, grouped},
+    },
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Asks whether to send all of them again.
+pub(crate) async fn ask_to_retry(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    ask(&ui, &visitor, &wanted, DeliveryChange::Retry).await
+}
+
+/// Asks whether to discard all of them.
+pub(crate) async fn ask_to_discard(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    ask(&ui, &visitor, &wanted, DeliveryChange::Discard).await
+}
+
+/// Sends all of them again.
+pub(crate) async fn retry(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Fields(wanted): Fields<Wanted>,
+) -> FormReply {
+    let done = change(&ui, &visitor, &wanted, DeliveryChange::Retry, false).await?;
+    let line = format!(
+        "{} on the way again",
+        counted(done.count, "delivery is", "deliveries are")
+    );
+    Ok(see_other_saying(&visitor, &list(&wanted), &line))
+}
+
+/// Discards all of them.
+pub(crate) async fn discard(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Fields(wanted): Fields<Wanted>,
+) -> FormReply {
+    let done = change(&ui, &visitor, &wanted, DeliveryChange::Discard, false).await?;
+    let line = format!(
+        "{} discarded",
+        counted(done.count, "delivery is", "deliveries are")
+    );
+    Ok(see_other_saying(&visitor, &list(&wanted), &line))
+}
+
+async fn change(
+    ui: &Ui,
+    visitor: &Visitor,
+    wanted: &Wanted,
+    change: DeliveryChange,
+    is_dry: bool,
+) -> Result<DeliveriesChanged, PlatformError> {
+    let request = ChangeDeliveries {
+        change,
+        filter: wanted.filter(),
+        is_dry,
+    };
+    ui.platform
+        .change_deliveries(visitor.caller(), request)
+        .await
+}
+
+async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) -> PageReply {
+    let would = change(ui, visitor, wanted, of, true).await?;
+    let plus = if would.is_capped { " or more" } else { "" };
+    let count = format!("{}{plus}", grouped(would.count));
+    let (title, button, action) = match of {
+        DeliveryChange::Retry => (
+            format!("Send {count} again?"),
+            "Send again",
+            "/deliveries/retry",
+        ),
+        DeliveryChange::Discard => (
+            format!("Discard {count}?"),
+            "Discard",
+            "/deliveries/discard",
+        ),
+    };
+    let fields = wanted.fields();
+    let question = Question {
+        title: &title,
+        consequences: html! {
+            @match of {
+                DeliveryChange::Retry => { p { "They are due at once, in the order of their events, with the whole schedule of attempts before them." } }
+                DeliveryChange::Discard => { p { "They are not attempted any more, and stay in the list of discarded ones, from where they can be sent again." } }
+            }
+            @if fields.is_empty() { p { "No filter is set: these are all dead letters of all webhooks." } }
+            @else { dl.facts { @for (name, value) in &fields { dt { (name) } dd { code { (value) } } } } }
+            @if would.left_out > 0 { p { (counted(would.left_out, "delivery is", "deliveries are")) " left as they are, because their webhook is paused." } }
+        },
+        action,
+        fields: &fields,
+        button,
+        back: &list(wanted),
+    };
+    Ok(Page::of(
+        Section::Deliveries,
+        title.clone(),
+        confirm(&question),
+    ))
+}
+
+/// The list with the filter.
+fn list(wanted: &Wanted) -> String {
+    let mut query = Serializer::new(String::new());
+    query.extend_pairs(wanted.fields());
+    match query.finish() {
+        query if query.is_empty() => "/deliveries".to_owned(),
+        query => format!("/deliveries?{query}"),
+    }
+}

@@ -1,0 +1,177 @@
+//! `/deliveries`: those of all webhooks, by state, webhook and answer, with what can be done to all of them.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use headwater_platform::{CappedCount, Delivery, DeliveryCounts, FoundDeliveries, PlatformError};
+use maud::{Markup, html};
+
+use super::filter::{ANSWERS, STATES, Wanted};
+use crate::{
+    page::{runs::show::delivery_state, webhooks::show::answer},
+    part::{
+        empty::empty,
+        icon::{Icon, icon},
+        text, time,
+    },
+    query::ROWS,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Lists deliveries.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    let (caller, filter) = (visitor.caller(), wanted.filter());
+    let found = ui
+        .platform
+        .find_deliveries(caller, &filter, &visitor.page_request())
+        .await?;
+    let counts = counts(&ui, &visitor, &wanted).await?;
+    let body = html! {
+        header.title {
+            h1 { "Deliveries" }
+            (bulk(&wanted, &counts))
+        }
+        (states(&visitor, &wanted, &counts))
+        (answers(&wanted))
+        @if found.items.is_empty() {
+            (nothing(&wanted))
+        } @else {
+            (table(&found.items, &visitor))
+        }
+        (pages(&found, &visitor))
+    };
+    Ok(Page::of(Section::Deliveries, "Deliveries", body).command("headwater deliveries list"))
+}
+
+/// The number of deliveries in each state, whichever is shown.
+async fn counts(
+    ui: &Ui,
+    visitor: &Visitor,
+    wanted: &Wanted,
+) -> Result<DeliveryCounts, PlatformError> {
+    let in_any_state = Wanted {
+        state: String::new(),
+        ..wanted.clone()
+    };
+    ui.platform
+        .count_deliveries(visitor.caller(), &in_any_state.filter())
+        .await
+}
+
+/// A count, and whether there are more.
+pub(crate) fn capped(count: CappedCount) -> String {
+    let plus = if count.is_capped { "+" } else { "" };
+    format!("{}{plus}", text::grouped(count.count))
+}
+
+fn states(visitor: &Visitor, wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
+    let of = |value: &str| match value {
+        "pending" => counts.pending,
+        "dead" => counts.dead,
+        "delivered" => counts.delivered,
+        _ => counts.discarded,
+    };
+    html! {
+        ul.chips aria-label="States" {
+            li { a href=(visitor.with(&[("state", None)])) aria-current=[wanted.state.is_empty().then_some("true")] { "All " (capped(counts.total())) } }
+            @for (value, label, _) in STATES {
+                li {
+                    a href=(visitor.with(&[("state", Some(value))])) aria-current=[(wanted.state == value).then_some("true")] {
+                        (label) " " (capped(of(value)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn answers(wanted: &Wanted) -> Markup {
+    html! {
+        form.filters action="/deliveries" {
+            @for (name, value) in wanted.fields() { @if name != "answer" { input type="hidden" name=(name) value=(value); } }
+            div {
+                label for="answer" { "Last answer " }
+                select #answer name="answer" {
+                    option value="" { "any" }
+                    @for answer in ANSWERS { option value=(answer) selected[wanted.answer == answer] { (answer) } }
+                }
+            }
+            button { "Filter" }
+        }
+    }
+}
+
+/// What can be done to all that the filter finds.
+fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
+    let fields = wanted.fields();
+    html! {
+        @if counts.dead.count + counts.pending.count + counts.discarded.count > 0 {
+            div.actions {
+                form action="/deliveries/retry" {
+                    @for (name, value) in &fields { input type="hidden" name=(name) value=(value); }
+                    button { (icon(Icon::Delivery)) "Send all again" }
+                }
+                form action="/deliveries/discard" {
+                    @for (name, value) in &fields { input type="hidden" name=(name) value=(value); }
+                    button { "Discard all" }
+                }
+            }
+        }
+    }
+}
+
+fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
+    html! {
+        table.list {
+            thead { tr {
+                th scope="col" { "Created" } th scope="col" { "State" } th scope="col" { "Event of" } th scope="col" { "Webhook" }
+                th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" }
+            } }
+            tbody {
+                @for delivery in deliveries {
+                    tr {
+                        td.narrow { a href={ "/deliveries/" (delivery.id) } { (time::ago(delivery.created_at_ms, visitor.now_ms)) } }
+                        td data-label="State" { (delivery_state(delivery.state)) }
+                        td data-label="Event of" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { code { (delivery.event.emitter) } } }
+                        td data-label="Webhook" { a href={ "/webhooks/" (delivery.webhook_id) } { code { (delivery.webhook_id) } } }
+                        td.number data-label="Attempts" { (delivery.attempts.len()) }
+                        td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
+                        td data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn nothing(wanted: &Wanted) -> Markup {
+    match wanted.fields().is_empty() {
+        true => empty(
+            "Nothing was sent to a webhook yet.",
+            html! { p { a href="/webhooks" { "Show the webhooks" } } },
+        ),
+        false => empty(
+            "No delivery is like this.",
+            html! { p { a href="/deliveries" { "Show all deliveries" } } },
+        ),
+    }
+}
+
+/// The ways to the next and the first page. A search that found little has looked at many, and goes on there.
+fn pages(found: &FoundDeliveries, visitor: &Visitor) -> Markup {
+    let is_full = found.items.len() >= ROWS as usize;
+    let last = found.items.last().map(|delivery| &delivery.id);
+    let next = found.searched_to.as_ref().or(last.filter(|_| is_full));
+    html! {
+        nav.pager aria-label="Pages" {
+            @if visitor.parameter("after").is_some() { a href=(visitor.with(&[])) { "First page" } }
+            @if let Some(next) = next { a rel="next" href=(visitor.with(&[("after", Some(next.as_str()))])) { "Next" (icon(Icon::Next)) } }
+        }
+    }
+}

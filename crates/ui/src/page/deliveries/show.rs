@@ -1,0 +1,166 @@
+//! `/deliveries/{id}`: one event for one webhook, with every attempt.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::extract::State;
+use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
+use headwater_platform::{Attempt, Delivery};
+use maud::{Markup, html};
+
+use crate::{
+    page::{
+        runs::show::delivery_state,
+        webhooks::{list::name, show::answer},
+    },
+    part::{
+        icon::{Icon, icon},
+        text::{self, counted},
+        time,
+        tree::Tree,
+    },
+    path::PathId,
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows a delivery.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<DeliveryId>,
+) -> PageReply {
+    let delivery = ui.platform.delivery(visitor.caller(), &id).await?;
+    let webhook = ui
+        .platform
+        .webhook(visitor.caller(), &delivery.webhook_id)
+        .await?;
+    let event = serde_json::from_str(delivery.event.event.get()).unwrap_or_default();
+    let part = |_: &str| event_address(&delivery);
+    let body = html! {
+        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href={ "/webhooks/" (webhook.id) } { (text::line(name(&webhook))) } }
+        header.title {
+            h1 { "Delivery" }
+            (delivery_state(delivery.state))
+            div.actions {
+                form method="post" action={ "/deliveries/" (id) "/retry" } {
+                    button { @match delivery.state { DeliveryState::Pending => "Send now", DeliveryState::Dead | DeliveryState::Delivered | DeliveryState::Discarded => "Send again" } }
+                }
+                @if matches!(delivery.state, DeliveryState::Pending | DeliveryState::Dead) {
+                    form method="post" action={ "/deliveries/" (id) "/discard" } { button { "Discard" } }
+                }
+            }
+        }
+        (facts(&delivery, &visitor))
+        h2 { "Attempts" }
+        (attempts(&delivery, visitor.now_ms))
+        h2 { "Body" }
+        (Tree { part: &part, name: "event", at: "" }.markup(&event))
+    };
+    Ok(Page::of(Section::Deliveries, "Delivery", body)
+        .command(format!("headwater deliveries describe {id}")))
+}
+
+/// Gives a delivery up.
+pub(crate) async fn discard(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<DeliveryId>,
+) -> FormReply {
+    ui.platform.discard_delivery(visitor.caller(), &id).await?;
+    let line = "The delivery is discarded: it is not attempted any more";
+    Ok(see_other_saying(
+        &visitor,
+        &format!("/deliveries/{id}"),
+        line,
+    ))
+}
+
+/// Makes a delivery due now.
+pub(crate) async fn retry(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<DeliveryId>,
+) -> FormReply {
+    ui.platform.retry_delivery(visitor.caller(), &id).await?;
+    Ok(see_other_saying(
+        &visitor,
+        &format!("/deliveries/{id}"),
+        "The delivery is on its way again",
+    ))
+}
+
+fn event_address(delivery: &Delivery) -> String {
+    let emitter = &delivery.event.emitter;
+    let kind = match emitter {
+        headwater_model::id::EmitterId::Source(_) => "sources",
+        headwater_model::id::EmitterId::Workflow(_) => "workflows",
+    };
+    format!("/{kind}/{emitter}/events/{}", delivery.event.id)
+}
+
+fn facts(delivery: &Delivery, visitor: &Visitor) -> Markup {
+    html! {
+        dl.facts {
+            dt { "Event" } dd { a href=(event_address(delivery)) { code { (delivery.event.id) } } " of " code { (delivery.event.emitter) } }
+            @if !delivery.event.channel.name().is_empty() { dt { "Channel" } dd { (text::line(delivery.event.channel.name())) } }
+            @if let Some(run) = &delivery.run_id { dt { "Run" } dd { a href={ "/runs/" (run) } { code { (run) } } } }
+            dt { "Created" } dd { (time::exact(delivery.created_at_ms)) }
+            @if let Some(next) = delivery.next_attempt_at_ms { dt { "Next attempt" } dd { (time::ago(next, visitor.now_ms)) } }
+            dt { "Id" } dd { code { (delivery.id) } }
+        }
+    }
+}
+
+fn attempts(delivery: &Delivery, now_ms: EpochMs) -> Markup {
+    let slowest = delivery
+        .attempts
+        .iter()
+        .map(|attempt| attempt.latency_ms)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    html! {
+        @if delivery.attempts.is_empty() { p.note { "It was not attempted yet." } }
+        @else {
+            p.note { (counted(delivery.attempts.len() as u64, "attempt", "attempts")) ", the oldest first." }
+            @for attempt in &delivery.attempts { (one(attempt, slowest, now_ms)) }
+        }
+    }
+}
+
+fn one(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs) -> Markup {
+    let is_good = attempt
+        .status
+        .is_some_and(|status| (200..300).contains(&status));
+    let width = (attempt.latency_ms * 100 / slowest_ms).max(1);
+    html! {
+        details.card {
+            summary {
+                (icon(if is_good { Icon::Ok } else { Icon::Failed })) (time::ago(attempt.at_ms, now_ms)) ": " (answer(attempt))
+                svg.waterfall viewBox="0 0 100 3" height="6" width="200" aria-hidden="true" {
+                    rect class=(if is_good { "bar" } else { "failed" }) x="0" y="0" height="3" width=(width) {}
+                }
+            }
+            dl.facts {
+                dt { "At" } dd { (time::exact(attempt.at_ms)) }
+                dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
+                @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
+            }
+            @if let Some(kept) = &attempt.headers {
+                (headers("Request headers", &kept.request))
+                (headers("Response headers", &kept.response))
+            }
+            @if let Some(excerpt) = &attempt.response_excerpt { h3 { "Response" } pre { (text::value(excerpt)) } }
+        }
+    }
+}
+
+fn headers(title: &str, headers: &[(String, String)]) -> Markup {
+    html! {
+        @if !headers.is_empty() {
+            h3 { (title) }
+            dl.facts { @for (name, value) in headers { dt { (text::visible(name)) } dd { code { (text::visible(value)) } } } }
+        }
+    }
+}

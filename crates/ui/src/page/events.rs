@@ -1,0 +1,3 @@
+//! Events: one of them, whole.
+
+pub(crate) mod show;

@@ -1,0 +1,3 @@
+//! `/runs`: what ran, and how that ended.
+
+pub(crate) mod show;

@@ -1,0 +1,8 @@
+//! `/webhooks`: where events are sent to.
+
+pub(crate) mod change;
+pub(crate) mod create;
+pub(crate) mod list;
+pub(crate) mod replay;
+pub(crate) mod secret;
+pub(crate) mod show;

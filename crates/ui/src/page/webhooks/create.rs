@@ -1,0 +1,125 @@
+//! `/webhooks/new`: another webhook, and the source that it is to get the events of. Its secret is shown once.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::page::PageRequest;
+use headwater_platform::{NewWebhook, PlatformError};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::secret::shown_once;
+use crate::{
+    fields::Fields,
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
+    problem::capital,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Sources that are offered; others are subscribed to from their page.
+const SOURCES: u32 = 100;
+
+/// The form's fields.
+#[derive(Default, Deserialize)]
+pub(crate) struct New {
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    name: String,
+    /// The source whose events it gets, if one was chosen.
+    #[serde(default)]
+    source: String,
+}
+
+/// Asks for the address.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+    let given = New {
+        source: visitor.parameter("source").unwrap_or_default(),
+        ..New::default()
+    };
+    form(&ui, &visitor, &given, None).await
+}
+
+/// Creates the webhook and its subscription.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Fields(given): Fields<New>,
+) -> PageReply {
+    let new = NewWebhook {
+        url: given.url.trim().to_owned(),
+        name: Some(given.name.trim().to_owned()).filter(|name| !name.is_empty()),
+        workspace_id: visitor.workspace.clone(),
+        ..NewWebhook::default()
+    };
+    let created = match ui.platform.create_webhook(visitor.caller(), new).await {
+        Ok(created) => created,
+        Err(error @ PlatformError::Invalid(_)) => {
+            return form(&ui, &visitor, &given, Some(&capital(&error.to_string()))).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let id = created.webhook.id.clone();
+    if !given.source.is_empty() {
+        let subscribed = ui
+            .platform
+            .subscribe(visitor.caller(), &given.source, id.as_str(), "");
+        subscribed.await?;
+    }
+    Ok(shown_once(&created))
+}
+
+async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> PageReply {
+    let page = PageRequest::first(SOURCES);
+    let sources = match visitor.workspace.clone() {
+        Some(id) => {
+            ui.platform
+                .workspace_sources(visitor.caller(), id, &page)
+                .await?
+        }
+        None => ui.platform.own_sources(visitor.caller(), &page).await?,
+    };
+    let options = sources
+        .items
+        .iter()
+        .map(|view| (view.source.id.as_str(), view.source.spec.name.as_str()));
+    let body = html! {
+        p.crumbs { a href=(visitor.to("/webhooks")) { "Webhooks" } }
+        header.title { h1 { "New webhook" } }
+        form method="post" action=(visitor.to("/webhooks/new")) {
+            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (wrong) } } }
+            div.field {
+                label for="url" { "Address" }
+                input #url type="url" name="url" required value=(given.url) placeholder="https://example.com/hooks" aria-describedby="url-hint"
+                    aria-invalid=[wrong.map(|_| "true")] autofocus[wrong.is_some()];
+                p.hint #url-hint { "Events are POSTed there as JSON, signed, with up to eight attempts over more than a day." }
+            }
+            div.field {
+                label for="name" { "Name" }
+                input #name name="name" value=(given.name) autocomplete="off";
+            }
+            (source_field(options, &given.source))
+            button.primary { "Create" }
+        }
+    };
+    Ok(Page::of(Section::Webhooks, "New webhook", body)
+        .command("headwater webhooks create URL --name NAME"))
+}
+
+fn source_field<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Markup {
+    html! {
+        div.field {
+            label for="source" { "Gets the events of" }
+            select #source name="source" {
+                option value="" selected[chosen.is_empty()] { "nothing yet" }
+                option value="dc_*" selected[chosen == "dc_*"] { "every source, later ones too" }
+                @for (id, name) in options { option value=(id) selected[chosen == id] { (text::visible(name)) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `/webhooks/{id}`: its settings, who it gets events from, and its deliveries.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::{
+    id::{ListenerId, WebhookId},
+    subscription::Subscription,
+    webhook::{DeliveryOrder, DeliveryState},
+};
+use headwater_platform::{Delivery, Webhook};
+use maud::{Markup, html};
+
+use super::list::{name, state_of};
+use crate::{
+    page::runs::show::delivery_state,
+    part::{
+        code::copyable,
+        empty::empty,
+        icon::{Icon, icon},
+        pager::{Ends, pager},
+        text, time,
+    },
+    path::PathId,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows a webhook.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<WebhookId>,
+) -> PageReply {
+    let caller = visitor.caller();
+    let webhook = ui.platform.webhook(caller, &id).await?;
+    let wanted = visitor.parameter("state");
+    let state = wanted.as_deref().and_then(state_named);
+    let deliveries = ui
+        .platform
+        .deliveries(caller, &id, state, &visitor.page_request())
+        .await?;
+    let listener = ListenerId::Webhook(id.clone());
+    let mut subscriptions = ui.platform.subscriptions(caller).await?;
+    subscriptions.retain(|one| one.listener == listener);
+    let body = html! {
+        (head(&webhook, &visitor))
+        h2 { "Subscriptions" }
+        (subscriptions_of(&subscriptions, &webhook))
+        h2 { "Deliveries" }
+        (states(&visitor, state))
+        @if deliveries.items.is_empty() {
+            (empty(match state { None => "Nothing was sent to it yet.", Some(_) => "None of its deliveries is in this state." }, html! {
+                @if subscriptions.is_empty() { p { "It is subscribed to nothing." } }
+            }))
+        } @else {
+            (table(&deliveries.items, &visitor))
+            (pager(&visitor, &Ends::of(&deliveries, |delivery| &delivery.id)))
+        }
+    };
+    Ok(Page::of(Section::Webhooks, name(&webhook).to_owned(), body)
+        .command(format!("headwater deliveries list {id}")))
+}
+
+fn head(webhook: &Webhook, visitor: &Visitor) -> Markup {
+    let base = format!("/webhooks/{}", webhook.id);
+    html! {
+        p.crumbs { a href="/webhooks" { "Webhooks" } }
+        header.title {
+            h1 { (text::value(name(webhook))) }
+            (state_of(webhook, visitor))
+            div.actions {
+                a.button href={ (base) "/replay" } { "Send dead ones again" }
+                a.button href={ (base) "/secret" } { "Replace the secret" }
+                form method="post" action={ (base) "/switch" } {
+                    @if webhook.active { button name="active" value="false" { (icon(Icon::Paused)) "Pause" } }
+                    @else { button name="active" value="true" { (icon(Icon::Play)) "Resume" } }
+                }
+                a.button.danger href={ (base) "/delete" } { "Delete" }
+            }
+        }
+        @if let Some(reason) = &webhook.disabled_reason { p.flash { (icon(Icon::Warning)) (text::value(reason)) } }
+        dl.facts {
+            dt { "Address" } dd { (copyable(&webhook.url)) }
+            dt { "Order" } dd { @match webhook.ordering {
+                DeliveryOrder::Strict => "one after the other, as the emitter's events came",
+                DeliveryOrder::Unordered => "in parallel",
+            } }
+            dt { "Id" } dd { code { (webhook.id) } }
+            @if let Some(former) = &webhook.former_secret { dt { "Former secret" } dd { "signs, too, until " (time::exact(former.valid_until_ms)) } }
+        }
+    }
+}
+
+fn subscriptions_of(subscriptions: &[Subscription], webhook: &Webhook) -> Markup {
+    html! {
+        @if subscriptions.is_empty() {
+            (empty("It gets the events of nobody.", html! {
+                p { (copyable(&format!("headwater subscriptions create --emitter SOURCE --listener {}", webhook.id))) }
+            }))
+        } @else {
+            table.list {
+                thead { tr { th scope="col" { "Emitter" } th scope="col" { "Channel" } } }
+                tbody { @for one in subscriptions { tr {
+                    td { (emitter(&one.emitter.to_string())) }
+                    td data-label="Channel" { @if one.channel.name().is_empty() { span.note { "all but the node's own" } } @else { (text::line(one.channel.name())) } }
+                } } }
+            }
+        }
+    }
+}
+
+/// An emitter, with the way to it if it is a single one.
+fn emitter(id: &str) -> Markup {
+    match id {
+        "dc_*" => html! { "every source" },
+        "p_*" => html! { "every workflow" },
+        id if id.starts_with("dc_") => html! { a href={ "/sources/" (id) } { code { (id) } } },
+        id if id.starts_with("p_") => html! { a href={ "/workflows/" (id) } { code { (id) } } },
+        id => html! { code { (id) } },
+    }
+}
+
+fn state_named(name: &str) -> Option<DeliveryState> {
+    match name {
+        "pending" => Some(DeliveryState::Pending),
+        "delivered" => Some(DeliveryState::Delivered),
+        "dead" => Some(DeliveryState::Dead),
+        _ => None,
+    }
+}
+
+fn states(visitor: &Visitor, current: Option<DeliveryState>) -> Markup {
+    let all = [
+        (None, "All"),
+        (Some("pending"), "Pending"),
+        (Some("dead"), "Dead"),
+        (Some("delivered"), "Delivered"),
+    ];
+    html! {
+        ul.chips aria-label="States" {
+            @for (value, label) in all {
+                li { a href=(visitor.with(&[("state", value)])) aria-current=[(value.and_then(state_named) == current).then_some("true")] { (label) } }
+            }
+        }
+    }
+}
+
+fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
+    html! {
+        table.list {
+            thead { tr { th scope="col" { "Event" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" } } }
+            tbody {
+                @for delivery in deliveries {
+                    tr {
+                        td.narrow { a href={ "/deliveries/" (delivery.id) } { (time::ago(delivery.created_at_ms, visitor.now_ms)) } }
+                        td data-label="State" { (delivery_state(delivery.state)) }
+                        td.number data-label="Attempts" { (delivery.attempts.len()) }
+                        td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
+                        td data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What came of an attempt, in a line.
+pub(crate) fn answer(attempt: &headwater_platform::Attempt) -> Markup {
+    html! {
+        @match (attempt.status, &attempt.error) {
+            (Some(status), _) => { (status) }
+            (None, Some(error)) => { (text::line(error)) }
+            (None, None) => { "no answer" }
+        }
+        " in " (time::took(std::time::Duration::from_millis(attempt.latency_ms)))
+    }
+}

@@ -1,0 +1,59 @@
+//! Ids in the addresses of pages. One that is malformed names nothing that exists.
+
+use std::str::FromStr;
+
+use axum::{
+    RequestPartsExt as _,
+    extract::{FromRequestParts, Path},
+    http::request::Parts,
+};
+use headwater_model::id::{AccountId, DeliveryId, InvocationId, SourceId, WebhookId, WorkflowId};
+
+use crate::problem::Problem;
+
+/// The id of the thing that a page is about: `{id}` in its route.
+pub(crate) struct PathId<T>(pub(crate) T);
+
+/// The kind of thing that an id names.
+pub(crate) trait Named {
+    const KIND: &'static str;
+}
+
+impl Named for AccountId {
+    const KIND: &'static str = "account";
+}
+
+impl Named for SourceId {
+    const KIND: &'static str = "source";
+}
+
+impl Named for WorkflowId {
+    const KIND: &'static str = "workflow";
+}
+
+impl Named for InvocationId {
+    const KIND: &'static str = "run";
+}
+
+impl Named for WebhookId {
+    const KIND: &'static str = "webhook";
+}
+
+impl Named for DeliveryId {
+    const KIND: &'static str = "delivery";
+}
+
+impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let texts = parts.extract::<Path<Vec<(String, String)>>>().await;
+        let texts = texts.map(|Path(texts)| texts).unwrap_or_default();
+        let text = texts.into_iter().find(|(name, _)| name == "id");
+        let text = text.map(|(_, id)| id).unwrap_or_default();
+        let id = text
+            .parse()
+            .map_err(|_| Problem::not_found(T::KIND, &text))?;
+        Ok(Self(id))
+    }
+}

@@ -12,6 +12,7 @@ mod assets;
 mod compressed;
 mod cookie;
 mod fields;
+mod form;
 mod headers;
 mod layout;
 mod origin;
@@ -36,7 +37,7 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{deliveries, events, home, live, runs, signin, sources, webhooks},
+    page::{accounts, deliveries, deploy, events, home, live, runs, signin, sources, webhooks},
     state::Ui,
 };
 
@@ -45,6 +46,7 @@ use crate::{
 pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Router<S> {
     let ui = Arc::new(Ui::new(platform));
     pages()
+        .merge(deploying())
         // The node bounds bodies itself, and they are read behind the check of who sends them.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
@@ -126,4 +128,43 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
+}
+
+/// Pages for people who are signed in: deploying, changing deployed sources, and their accounts.
+fn deploying() -> Router<Arc<Ui>> {
+    Router::new()
+        .route(
+            "/sources/{id}/edit",
+            get(sources::edit::show).post(sources::edit::submit),
+        )
+        .route(
+            "/sources/{id}/code",
+            get(sources::code::show).post(sources::code::submit),
+        )
+        .route("/deploy", get(deploy::search::show))
+        .route(
+            "/deploy/code",
+            get(deploy::code::show).post(deploy::code::submit),
+        )
+        .route(
+            "/deploy/{*reference}",
+            get(deploy::component::show).post(deploy::component::submit),
+        )
+        .route("/accounts", get(accounts::list::show))
+        .route(
+            "/accounts/new",
+            get(accounts::new::show).post(accounts::new::submit),
+        )
+        .route("/accounts/connect", post(accounts::connect::begin))
+        .route("/accounts/connects/{id}", get(accounts::connect::status))
+        .route("/accounts/{id}", get(accounts::show::show))
+        .route("/accounts/{id}/check", post(accounts::show::check))
+        .route(
+            "/accounts/{id}/reconnect",
+            post(accounts::connect::begin_again),
+        )
+        .route(
+            "/accounts/{id}/delete",
+            get(accounts::delete::show).post(accounts::delete::submit),
+        )
 }

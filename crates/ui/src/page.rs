@@ -1,6 +1,8 @@
 //! The pages, one file per address: parse, one or a few use cases, markup.
 
+pub(crate) mod accounts;
 pub(crate) mod deliveries;
+pub(crate) mod deploy;
 pub(crate) mod events;
 pub(crate) mod home;
 pub(crate) mod live;

@@ -3,7 +3,10 @@
 pub(crate) mod code;
 pub(crate) mod confirm;
 pub(crate) mod empty;
+pub(crate) mod field;
+pub(crate) mod health;
 pub(crate) mod icon;
+pub(crate) mod markdown;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod schedule;

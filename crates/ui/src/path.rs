@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use headwater_model::id::{DeliveryId, InvocationId, SourceId, WebhookId, WorkflowId};
+use headwater_model::id::{AccountId, DeliveryId, InvocationId, SourceId, WebhookId, WorkflowId};
 
 use crate::problem::Problem;
 
@@ -17,6 +17,10 @@ pub(crate) struct PathId<T>(pub(crate) T);
 /// The kind of thing that an id names.
 pub(crate) trait Named {
     const KIND: &'static str;
+}
+
+impl Named for AccountId {
+    const KIND: &'static str = "account";
 }
 
 impl Named for SourceId {

@@ -15,6 +15,19 @@ const STORY: &str = "export default { name: 'A source with a rather long name th
       this.$emit({ order: 7, lines: [{ sku: 'A' }, { sku: 'B' }] }, { id: 7, summary: 'Order 7' }); \
       this.$emit({ empty: null }, { name: 'a channel', summary: 'مرحبا بالعالم' }); } }";
 
+/// A component with every kind of field.
+const PROPS: &str = "export default { name: 'Every kind of prop', version: '0.0.1', description: '**Marks** and `code`.', \
+    props: { note: { type: 'alert', alertType: 'warning', content: 'Read this.' }, \
+      url: { type: 'string', label: 'Feed', description: 'An address.' }, key: { type: 'string', secret: true }, \
+      count: { type: 'integer', min: 1, max: 9, default: 3 }, fast: { type: 'boolean', optional: true }, \
+      tags: { type: 'string[]', optional: true }, body: { type: 'object', optional: true }, \
+      level: { type: 'string', options: ['low', { label: 'High', value: 'high' }], reloadProps: true }, \
+      kinds: { type: 'string[]', options: ['a', 'b'], optional: true }, \
+      board: { type: 'string', useQuery: true, options: () => ['x'] }, shop: { type: 'app', app: 'shop' }, \
+      seen: { type: 'data_store', optional: true }, request: { type: 'http_request', optional: true }, \
+      dir: { type: 'dir' }, timer: '$.interface.timer', http: '$.interface.http' }, \
+    additionalProps: () => ({}), run() {} }";
+
 fn pictures() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target");
@@ -37,6 +50,15 @@ async fn every_page_is_for_everybody_in_every_look() {
         .await
         .is(200)
         .data();
+    let component = node
+        .post("/components", json!({ "component_code": PROPS }))
+        .await
+        .is(200)
+        .data()["id"]
+        .clone();
+    let account = json!({"app": "shop", "name": "Work", "fields": {"api_key": "k"}});
+    let account = node.post("/accounts", account).await.is(200).data();
+    let account = format!("/accounts/{}", account["id"].as_str().unwrap());
     let source = format!("/sources/{}", source.id);
     let webhook = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
     let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
@@ -56,6 +78,24 @@ async fn every_page_is_for_everybody_in_every_look() {
         ("webhook-new", "/webhooks/new".to_owned()),
         ("webhook", webhook.clone()),
         ("webhook-replay", format!("{webhook}/replay")),
+        ("source-edit", format!("{source}/edit")),
+        ("source-code", format!("{source}/code")),
+        ("deploy", "/deploy".to_owned()),
+        (
+            "deploy-form",
+            format!("/deploy/{}", component.as_str().unwrap()),
+        ),
+        ("deploy-code", "/deploy/code?template=rss".to_owned()),
+        (
+            "deploy-npm",
+            "/deploy/npm:@pipedream/rss/sources/a/a.mjs".to_owned(),
+        ),
+        ("accounts", "/accounts".to_owned()),
+        ("account", account.clone()),
+        ("account-delete", format!("{account}/delete")),
+        ("account-new", "/accounts/new".to_owned()),
+        ("account-of-keys", "/accounts/new?app=postgresql".to_owned()),
+        ("account-unregistered", "/accounts/new?app=slack".to_owned()),
         ("not-found", "/sources/dc_0000000000000000000000".to_owned()),
     ];
     let browser = Chromium::start().await;

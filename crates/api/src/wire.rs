@@ -12,8 +12,8 @@ mod delivery_search;
 mod envelope;
 mod error;
 mod event;
-mod event_search;
 mod event_detail;
+mod event_search;
 mod feed;
 mod folder;
 mod health;
@@ -50,8 +50,8 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
-    event_search::{EventSearchRequest, SearchedEvents},
     event_detail::{EventDetail, ListenerRun},
+    event_search::{EventSearchRequest, SearchedEvents},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

@@ -20,6 +20,7 @@ mod page;
 mod part;
 mod path;
 mod problem;
+mod problem_page;
 mod query;
 mod reply;
 mod shell;
@@ -63,7 +64,7 @@ fn pages() -> Router<Arc<Ui>> {
             "/signin/{token}",
             get(signin::show_link).post(signin::follow_link),
         )
-        // Whoever is signed in.
+        // People who are signed in.
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
         .route("/", get(home::show))

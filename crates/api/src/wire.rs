@@ -9,6 +9,7 @@ mod component;
 mod data_store;
 mod delivery;
 mod delivery_search;
+mod deployment;
 mod envelope;
 mod error;
 mod event;
@@ -47,6 +48,7 @@ pub(crate) use self::{
     },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
+    deployment::{Deployment, Summary as DeploymentSummary},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},

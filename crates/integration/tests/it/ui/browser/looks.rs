@@ -44,6 +44,11 @@ async fn pages(node: &Node) -> Vec<(&'static str, String)> {
     let event = node.events(&source).await.remove(0);
     let url = json!({"url": "http://127.0.0.1:9/hook", "name": "Shop"});
     let webhook = node.post("/webhooks", url).await.is(200).data();
+    let component = json!({ "component_code": PROPS });
+    let component = node.post("/components", component).await.is(200).data();
+    let account = json!({"app": "shop", "name": "Work", "fields": {"api_key": "k"}});
+    let account = node.post("/accounts", account).await.is(200).data();
+    let account = format!("/accounts/{}", account["id"].as_str().unwrap());
     let source = format!("/sources/{}", source.id);
     let webhook = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
     let of_source = [
@@ -70,14 +75,22 @@ async fn pages(node: &Node) -> Vec<(&'static str, String)> {
         ("webhook-new", "/webhooks/new"),
         ("deliveries", "/deliveries"),
         ("deploy", "/deploy"),
-        ("deploy-code", "/deploy/code"),
+        ("deploy-code", "/deploy/code?template=rss"),
         ("accounts", "/accounts"),
         ("account-new", "/accounts/new"),
+        ("account-of-keys", "/accounts/new?app=postgresql"),
+        ("account-unregistered", "/accounts/new?app=slack"),
+        ("workflows", "/workflows"),
+        ("data", "/data"),
+        ("settings", "/settings"),
         ("not-found", "/sources/dc_0000000000000000000000"),
     ];
     let event = format!("{source}/events/{}", event["id"].as_str().unwrap());
     let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
-    let mut pages = vec![("event", event), ("run", run)];
+    let form = format!("/deploy/{}", component["id"].as_str().unwrap());
+    let mut pages = vec![("event", event), ("run", run), ("deploy-form", form)];
+    pages.push(("account-delete", format!("{account}/delete")));
+    pages.push(("account", account));
     pages.extend(of_source.map(|(name, path)| (name, format!("{source}{path}"))));
     pages.extend(of_webhook.map(|(name, path)| (name, format!("{webhook}{path}"))));
     pages.extend(others.map(|(name, path)| (name, path.to_owned())));

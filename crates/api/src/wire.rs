@@ -13,6 +13,7 @@ mod deployment;
 mod envelope;
 mod error;
 mod event;
+mod event_detail;
 mod event_search;
 mod feed;
 mod folder;
@@ -41,7 +42,6 @@ pub(crate) use self::{
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
-    cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{
         DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
@@ -52,6 +52,7 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
+    event_detail::{EventDetail, ListenerRun},
     event_search::{EventSearchRequest, SearchedEvents},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},

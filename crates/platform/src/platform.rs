@@ -32,7 +32,7 @@ use crate::{
     sign_in_throttle::SignInThrottle,
     signing_key::InstallationKey,
     spans::Tracer,
-    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
+    workflows::{AccountMasks, OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
 
 /// Parts of searches that are read at once: the store has readers for everybody else besides.
@@ -165,6 +165,11 @@ impl Platform {
             Arc::clone(&secret_keys),
             Arc::clone(&wait_key),
         ));
+        let account_masks = Arc::new(AccountMasks::new(
+            Arc::clone(&core),
+            Arc::clone(&accounts),
+            Arc::clone(&wait_key),
+        ));
         let workflows = Workflows::new(WorkflowContext {
             core: Arc::clone(&core),
             leases: Arc::clone(&leases),
@@ -176,10 +181,11 @@ impl Platform {
             endings: Default::default(),
             error_mails: Default::default(),
             variables: Arc::clone(&variables),
+            account_masks: Arc::clone(&account_masks),
             wait_key,
             residents: Default::default(),
         });
-        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables))?;
+        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables), account_masks)?;
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),

@@ -343,6 +343,7 @@ macro_rules! conformance_tests {
                 deliveries_of_other_tenants_are_not_found,
                 deliveries_of_all_webhooks_are_paged_both_ways,
                 deliveries_are_found_by_each_field_of_the_filter,
+                deliveries_are_found_by_state_and_result,
                 an_event_that_is_gone_leads_to_its_deliveries,
                 a_search_is_bounded_and_goes_on_where_it_stopped,
                 counts_are_capped,

@@ -88,7 +88,7 @@ pub trait SourcesHealth {
 
     /// The health of each of these workflows, in their order. The cost depends on the number of workflows alone. A workflow
     /// that is not there has no runs or ticks.
-    /// MUST NOT show ticks of a workflow that is not active, and MUST count runs that wait
+    /// MUST NOT show ticks of a workflow that is not active, and counts runs that wait
     /// (`conformance::workflow_runs::health_of_workflows_has_open_runs_and_the_next_tick`).
     async fn workflows_health(&self, ids: &[WorkflowId])
     -> Result<Vec<WorkflowHealth>, StoreError>;

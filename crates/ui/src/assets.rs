@@ -31,6 +31,8 @@ const JS: &str = concat!(
     include_str!("../assets/js/copy.js"),
     include_str!("../assets/js/keys.js"),
     include_str!("../assets/js/live.js"),
+    include_str!("../assets/js/options.js"),
+    include_str!("../assets/js/wait.js"),
     include_str!("../assets/js/refresh.js"),
 );
 

@@ -12,6 +12,7 @@ mod assets;
 mod compressed;
 mod cookie;
 mod fields;
+mod form;
 mod headers;
 mod layout;
 mod origin;
@@ -19,6 +20,7 @@ mod page;
 mod part;
 mod path;
 mod problem;
+mod problem_page;
 mod query;
 mod reply;
 mod shell;
@@ -37,7 +39,8 @@ use headwater_platform::Platform;
 
 use crate::{
     page::{
-        data, deliveries, events, home, live, runs, settings, signin, sources, webhooks, workflows,
+        accounts, data, deliveries, deploy, events, home, live, runs, search, settings, signin,
+        sources, webhooks, workflows,
     },
     state::Ui,
 };
@@ -47,9 +50,7 @@ use crate::{
 pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Router<S> {
     let ui = Arc::new(Ui::new(platform));
     pages()
-        .merge(pages_of_workflows())
-        .merge(pages_of_data())
-        .merge(pages_of_settings())
+        .merge(deploying())
         // The node bounds bodies itself, and they are read behind the check of who sends them.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
@@ -66,11 +67,22 @@ fn pages() -> Router<Arc<Ui>> {
             "/signin/{token}",
             get(signin::show_link).post(signin::follow_link),
         )
-        // Whoever is signed in.
+        // People who are signed in.
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
         .route("/", get(home::show))
         .route("/live", get(live::show))
+        .route("/search", get(search::show))
+        .route("/events", get(events::list::show))
+        .merge(pages_of_sources())
+        .merge(pages_of_webhooks())
+        .merge(pages_of_workflows())
+        .merge(pages_of_data())
+        .merge(pages_of_settings())
+}
+
+fn pages_of_sources() -> Router<Arc<Ui>> {
+    Router::new()
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
@@ -100,6 +112,10 @@ fn pages() -> Router<Arc<Ui>> {
             get(sources::delete::show).post(sources::delete::submit),
         )
         .route("/runs/{id}", get(runs::show::show))
+}
+
+fn pages_of_webhooks() -> Router<Arc<Ui>> {
+    Router::new()
         .route("/webhooks", get(webhooks::list::show))
         .route(
             "/webhooks/new",
@@ -228,4 +244,43 @@ fn pages_of_settings() -> Router<Arc<Ui>> {
             get(settings::users::ask_to_delete).post(settings::users::delete),
         )
         .route("/settings/node", get(settings::node::show))
+}
+
+/// Pages for people who are signed in: deploying, changing deployed sources, and their accounts.
+fn deploying() -> Router<Arc<Ui>> {
+    Router::new()
+        .route(
+            "/sources/{id}/edit",
+            get(sources::edit::show).post(sources::edit::submit),
+        )
+        .route(
+            "/sources/{id}/code",
+            get(sources::code::show).post(sources::code::submit),
+        )
+        .route("/deploy", get(deploy::search::show))
+        .route(
+            "/deploy/code",
+            get(deploy::code::show).post(deploy::code::submit),
+        )
+        .route(
+            "/deploy/{*reference}",
+            get(deploy::component::show).post(deploy::component::submit),
+        )
+        .route("/accounts", get(accounts::list::show))
+        .route(
+            "/accounts/new",
+            get(accounts::new::show).post(accounts::new::submit),
+        )
+        .route("/accounts/connect", post(accounts::connect::begin))
+        .route("/accounts/connects/{id}", get(accounts::connect::status))
+        .route("/accounts/{id}", get(accounts::show::show))
+        .route("/accounts/{id}/check", post(accounts::show::check))
+        .route(
+            "/accounts/{id}/reconnect",
+            post(accounts::connect::begin_again),
+        )
+        .route(
+            "/accounts/{id}/delete",
+            get(accounts::delete::show).post(accounts::delete::submit),
+        )
 }

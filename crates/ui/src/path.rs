@@ -8,7 +8,7 @@ use axum::{
     http::request::Parts,
 };
 use headwater_model::id::{
-    DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId, WorkflowId,
+    AccountId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId, WorkflowId,
 };
 
 use crate::problem::Problem;
@@ -19,6 +19,10 @@ pub(crate) struct PathId<T>(pub(crate) T);
 /// The kind of thing that an id names.
 pub(crate) trait Named {
     const KIND: &'static str;
+}
+
+impl Named for AccountId {
+    const KIND: &'static str = "account";
 }
 
 impl Named for SourceId {

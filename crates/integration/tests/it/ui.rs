@@ -1,6 +1,7 @@
 //! The web UI: over HTTP where that says it all, and in a real browser.
 
 mod browser;
+mod deploying;
 mod pages;
 mod policy;
 mod settings;

@@ -9,6 +9,7 @@ mod example;
 mod failures;
 mod files;
 mod limits;
+mod secrets;
 mod tenants;
 mod waits;
 

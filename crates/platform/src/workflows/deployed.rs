@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
+    account_masks::UsedAuth,
     bearer::Bearer,
     evaluator::{self, EvaluatorState},
     step_state::StepState,
@@ -245,6 +246,18 @@ impl DeployedStep {
             |name: &str| self.configured.contains_key(name) || !self.compiled.contains_key(name);
         finals.values.retain(|name, _| is_given(name));
         Ok(finals)
+    }
+}
+
+impl DeployedStep {
+    /// The accounts that it uses, with the fields that it gets of them.
+    pub(super) fn auths<'a>(&self, finals: &'a FinalProps) -> Vec<UsedAuth<'a>> {
+        let auths = self.configured.iter().filter_map(|(prop, configured)| {
+            let fields = finals.values.get(prop)?.get("$auth")?.as_object()?;
+            let account = configured.get("authProvisionId")?.as_str()?.parse().ok()?;
+            Some(UsedAuth { account, fields })
+        });
+        auths.collect()
     }
 }
 

@@ -35,8 +35,8 @@ fn link(key: &ApiKey, name: &str, expires_at_ms: EpochMs) -> SignInLink {
 /// Whether the session opens something at that time.
 async fn is_open(store: &dyn Store, name: &str, now_ms: EpochMs) -> bool {
     let hash = hash_of(name);
-    let found = store.session(&hash, now_ms, now_ms.minus(IDLE));
-    found.await.unwrap().is_some()
+    let found = store.session(&hash, now_ms, now_ms.minus(IDLE)).await;
+    found.unwrap().is_some()
 }
 
 /// A session leads to its user, survives a restart, and is nobody else's to end.
@@ -57,7 +57,7 @@ pub async fn a_session_identifies_its_user(factory: &dyn Factory) {
     assert_eq!(identity.workspaces, [ann.workspace]);
     assert!(!is_open(&*store, "another", T0).await);
     let listed = store.sessions(&ann.user.id, &PageRequest::first(10)).await;
-    assert_eq!(listed.unwrap().items, [begun.clone()]);
+    assert_eq!(listed.unwrap().items, std::slice::from_ref(&begun));
     assert!(!store.end_session(&bob.id, &begun.id).await.unwrap());
     assert!(store.end_session(&ann.user.id, &begun.id).await.unwrap());
     assert!(!is_open(&*store, "tab", T0).await);

@@ -37,7 +37,7 @@ const SESSION_EVERY: Duration = Duration::from_secs(30);
 /// Rows of one message; of the rest it has the number.
 const ROWS_MAX: usize = 50;
 
-/// What a page follows.
+/// The emitter that a page follows.
 #[derive(Deserialize)]
 pub(crate) struct Followed {
     /// `source:dc_…` or `workflow:p_…`.

@@ -1,7 +1,9 @@
 //! `/sources`: all of them, and one with everything about it, each part at an address of its own.
 
+pub(crate) mod code;
 pub(crate) mod config;
 pub(crate) mod delete;
+pub(crate) mod edit;
 pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod head;

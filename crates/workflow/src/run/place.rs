@@ -16,6 +16,9 @@ const ATTEMPT: &str = "$attempt";
 /// Executions and waits of a place that are kept.
 pub const PHASES_MAX: usize = 50;
 
+/// Workers that may go away under a step before it counts as failed.
+pub(super) const LOSSES_MAX: u32 = 3;
+
 /// The state of a place. The last four are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -252,6 +255,11 @@ impl Place {
         if let Some(last) = self.phases.last_mut() {
             last.ended_at_ms = Some(now_ms);
         }
+    }
+
+    /// Has the next loss of its worker count as a failed try, because nodes were lost under it before.
+    pub fn forgive_no_loss(&mut self) {
+        self.losses = LOSSES_MAX;
     }
 
     /// Whether it failed, and is to be tried again.

@@ -36,6 +36,10 @@ pub(crate) async fn show(
             dt { "Changed" } dd { (moment(source.updated_at.0)) }
             dt { "Worker" } dd { @if source.spec.is_isolated { "its own" } @else { "shared as the node's isolation says" } }
         }
+        div.actions {
+            a.button.primary href={ (shown.base()) "/edit" } { "Edit the values" }
+            a.button href={ (shown.base()) "/code" } { "Edit the code" }
+        }
         h2 { "Values" }
         (values(&shown))
     };

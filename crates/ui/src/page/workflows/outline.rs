@@ -19,7 +19,7 @@ pub(crate) fn roots(nodes: &[NodeOutline]) -> (Vec<&NodeOutline>, Vec<&NodeOutli
     roots.partition(|node| node.branch.is_none())
 }
 
-/// What is within a step or block.
+/// The steps within a step or block.
 pub(crate) fn bodies<'a>(nodes: &'a [NodeOutline], of: &'a NodeOutline) -> Vec<Body<'a>> {
     let within = |branch: Option<&str>| -> Vec<&'a NodeOutline> {
         let inner = nodes.iter();

@@ -35,7 +35,7 @@ pub(crate) struct Answer {
     data: String,
 }
 
-/// What is to become of a wait.
+/// The end that a wait is to have.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Action {

@@ -1,0 +1,417 @@
+//! From a component to a source by forms alone, as a browser without script sends them, and accounts on the way.
+
+use headwater_integration::{Answer, Node};
+use serde_json::json;
+
+use super::visitor::Visitor;
+
+const BOARDS: &str = "export default { name: 'Boards', version: '0.0.1', \
+    props: { url: 'string', key: { type: 'string', secret: true, optional: true }, \
+      board: { type: 'string', options: ({ page, query }) => [0, 1].map((n) => ({ label: `Board ${page * 2 + n}`, value: `b${page * 2 + n}` })) }, \
+      broken: { type: 'string', optional: true, options() { throw new Error('the API said no'); } }, \
+      mode: { type: 'string', options: ['plain', 'fancy'], reloadProps: true }, timer: '$.interface.timer' }, \
+    additionalProps() { return this.mode === 'fancy' ? { colour: { type: 'string', label: 'Colour' } } : {}; }, \
+    hooks: { activate() { if (this.url === 'fail') throw new Error('activate failed'); } }, \
+    run() { this.$emit({ board: this.board, colour: this.colour, key: this.key }); } }";
+
+/// The attribute of the first element with this name.
+fn value_of(page: &Answer, name: &str) -> String {
+    let (_, rest) = page.text.split_once(&format!("name=\"{name}\"")).unwrap();
+    let (_, rest) = rest.split_once("value=\"").unwrap();
+    let (value, _) = rest.split_once('"').unwrap();
+    value.replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// The address of the form of a component that is written in the browser.
+async fn written(visitor: &Visitor) -> String {
+    let fields = [("code", BOARDS), ("action", "save")];
+    let saved = visitor.post("/deploy/code", &fields).await.is(303);
+    saved.header("location").to_owned()
+}
+
+#[tokio::test]
+async fn options_are_loaded_by_the_part_and_what_was_typed_stays() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
+    let shown = visitor
+        .get(&format!("{form}?prop.url=u&prop.key=k"))
+        .await
+        .is(200);
+    assert_eq!(value_of(&shown, "prop.url"), "u");
+    assert!(!shown.text.contains("value=\"k\""), "{}", shown.text);
+
+    let loaded = visitor
+        .post(
+            &form,
+            &[
+                ("action", "load:board"),
+                ("prop.url", "typed"),
+                ("prop.key", "s3cret"),
+            ],
+        )
+        .await
+        .is(200);
+    assert!(loaded.text.contains(">Board 1</option>"), "{}", loaded.text);
+    assert_eq!(value_of(&loaded, "prop.url"), "typed");
+    assert!(!loaded.text.contains("s3cret"), "{}", loaded.text);
+    let carried = value_of(&loaded, "loaded.board");
+    let more = visitor
+        .post(
+            &form,
+            &[("action", "more:board"), ("loaded.board", &carried)],
+        )
+        .await
+        .is(200);
+    assert!(
+        more.text.contains(">Board 0</option>") && more.text.contains(">Board 3</option>"),
+        "{}",
+        more.text
+    );
+    let broken = visitor
+        .post(&form, &[("action", "load:broken")])
+        .await
+        .is(422);
+    assert!(broken.text.contains("the API said no"), "{}", broken.text);
+}
+
+#[tokio::test]
+async fn a_component_is_filled_in_deployed_and_changed() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
+    let reloaded = visitor
+        .post(&form, &[("action", "reload"), ("prop.mode", "fancy")])
+        .await
+        .is(200);
+    assert!(
+        reloaded.text.contains("name=\"prop.colour\""),
+        "{}",
+        reloaded.text
+    );
+    let base = deployed(&node, &visitor, &form, &value_of(&reloaded, "additional")).await;
+    changed(&node, &visitor, &base).await;
+}
+
+/// Deploys the source with the fields of its form, and returns its path.
+async fn deployed(node: &Node, visitor: &Visitor, form: &str, additional: &str) -> String {
+    let pick = r#"{"__lv":{"label":"Board 1","value":"b1"}}"#;
+    let fields = [
+        ("action", "deploy"),
+        ("name", "My boards"),
+        ("prop.url", "u"),
+        ("prop.key", "s3cret"),
+        ("prop.board", pick),
+        ("prop.mode", "fancy"),
+        ("prop.colour", "red"),
+        ("additional", additional),
+        ("kind.timer", "interval"),
+        ("every.timer", "2"),
+        ("unit.timer", "hours"),
+    ];
+    let deployed = visitor.post(form, &fields).await.is(303);
+    let base = deployed.header("location").to_owned();
+    let source = node.get(&base).await.is(200).data();
+    assert_eq!(source["name"], "My boards");
+    let values = &source["configured_props"];
+    assert_eq!(values["timer"]["interval_seconds"], 7_200);
+    assert_eq!(
+        (&values["colour"], &values["key"]),
+        (&json!("red"), &json!(null))
+    );
+    base
+}
+
+/// Changes the source with the same form, which has its values but for secrets.
+async fn changed(node: &Node, visitor: &Visitor, base: &str) {
+    let edit = visitor.get(&format!("{base}/edit")).await.is(200);
+    assert!(
+        edit.text.contains("selected>Board 1</option>")
+            && edit.text.contains("kept if empty")
+            && !edit.text.contains("s3cret"),
+        "{}",
+        edit.text
+    );
+    let fields = [
+        ("action", "deploy"),
+        ("name", "Renamed"),
+        ("prop.url", "u2"),
+        ("prop.board", "b7"),
+        ("prop.mode", "plain"),
+        ("kind.timer", ""),
+    ];
+    visitor.post(&format!("{base}/edit"), &fields).await.is(303);
+    visitor
+        .post(&format!("{base}/run"), &[("event", "")])
+        .await
+        .is(200);
+    let events = node
+        .get(&format!("{base}/event_summaries?expand=event"))
+        .await
+        .is(200);
+    assert_eq!(
+        events.items()[0]["event"],
+        json!({"board": "b7", "key": "s3cret"})
+    );
+    let source = node.get(base).await.is(200).data();
+    assert_eq!(source["name"], "Renamed");
+    assert_eq!(source["configured_props"]["timer"]["interval_seconds"], 900);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_at_its_field_and_nothing_is_lost() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
+    let fields = [
+        ("action", "deploy"),
+        ("prop.mode", "<b>plain"),
+        ("kind.timer", "cron"),
+        ("cron.timer", "nonsense"),
+    ];
+    let refused = visitor.post(&form, &fields).await.is(422);
+    for expected in [
+        "3 values do not fit",
+        "<a href=\"#p0\"><bdi>url</bdi></a>",
+        "<a href=\"#p2\"><bdi>board</bdi></a>",
+        "<a href=\"#p5\"><bdi>timer</bdi></a>",
+        "value=\"nonsense\"",
+        "&lt;b&gt;plain",
+    ] {
+        assert!(
+            refused.text.contains(expected),
+            "{expected}: {}",
+            refused.text
+        );
+    }
+    // A prop that the form did not know is asked for.
+    let fields = [
+        ("action", "deploy"),
+        ("prop.url", "u"),
+        ("prop.board", "b"),
+        ("prop.mode", "fancy"),
+    ];
+    let asked = visitor.post(&form, &fields).await.is(422);
+    assert!(
+        asked.text.contains("name=\"prop.colour\""),
+        "{}",
+        asked.text
+    );
+    // A hook that throws leaves the form as it was, and no source.
+    let fields = [
+        ("action", "deploy"),
+        ("prop.url", "fail"),
+        ("prop.board", "b"),
+        ("prop.mode", "plain"),
+    ];
+    let failed = visitor.post(&form, &fields).await.is(422);
+    assert!(
+        failed.text.contains("activate failed") && failed.text.contains("class=\"stack\""),
+        "{}",
+        failed.text
+    );
+    assert_eq!(value_of(&failed, "prop.url"), "fail");
+    assert!(
+        node.get("/users/me/sources")
+            .await
+            .is(200)
+            .items()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn code_that_does_not_build_stays_and_says_why() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let wrong = "export default { name: 'x',\n// </textarea><b>\n";
+    let refused = visitor
+        .post("/deploy/code", &[("code", wrong), ("action", "save")])
+        .await
+        .is(422);
+    assert!(
+        refused.text.contains("It was not saved")
+            && refused.text.contains("&lt;/textarea&gt;&lt;b&gt;"),
+        "{}",
+        refused.text
+    );
+    let source = node
+        .deploy(BOARDS, json!({"url": "u", "board": "b", "mode": "plain"}))
+        .await;
+    let base = format!("/sources/{}", source.id);
+    let code = visitor.get(&format!("{base}/code")).await.is(200);
+    assert!(
+        code.text.contains("name: &#39;Boards&#39;") || code.text.contains("name: 'Boards'"),
+        "{}",
+        code.text
+    );
+    let other = BOARDS.replace("colour: this.colour", "fresh: true");
+    visitor
+        .post(
+            &format!("{base}/code"),
+            &[("code", &other), ("action", "update")],
+        )
+        .await
+        .is(303);
+    visitor
+        .post(&format!("{base}/run"), &[("event", "")])
+        .await
+        .is(200);
+    let events = node
+        .get(&format!("{base}/event_summaries?expand=event"))
+        .await
+        .is(200);
+    assert_eq!(events.items()[0]["event"]["fresh"], true);
+    // Code with a prop that has no value yet leads to the form.
+    let needy = BOARDS.replace("url: 'string'", "url: 'string', must: 'string'");
+    let refused = visitor
+        .post(
+            &format!("{base}/code"),
+            &[("code", &needy), ("action", "update")],
+        )
+        .await
+        .is(422);
+    assert!(
+        refused.text.contains("The value of must is required"),
+        "{}",
+        refused.text
+    );
+    let saved = visitor
+        .post(
+            &format!("{base}/code"),
+            &[("code", &needy), ("action", "save")],
+        )
+        .await
+        .is(303);
+    let edit = visitor.get(saved.header("location")).await.is(200);
+    assert!(edit.text.contains("name=\"prop.must\""), "{}", edit.text);
+    assert_eq!(value_of(&edit, "prop.url"), "u");
+}
+
+#[tokio::test]
+async fn an_account_is_created_checked_and_deleted_with_its_consequences() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let catalog = visitor.get("/accounts/new?q=slack").await.is(200);
+    assert!(
+        catalog
+            .text
+            .contains("needs a client that the operator registers"),
+        "{}",
+        catalog.text
+    );
+    let slack = visitor.get("/accounts/new?app=slack").await.is(200);
+    assert!(
+        slack.text.contains("[slack.oauth2]") && slack.text.contains("/connect/slack/callback"),
+        "{}",
+        slack.text
+    );
+    let fields = [
+        ("app", "shop"),
+        ("name", "Work"),
+        ("lines", "api_key=s3cret\r\nuser=me"),
+    ];
+    let created = visitor.post("/accounts/new", &fields).await.is(303);
+    let account = created.header("location").to_owned();
+    let id = account.trim_start_matches("/accounts/").to_owned();
+    let code = "export default { name: 'Shop', version: '0.0.1', props: { shop: { type: 'app', app: 'shop' } }, run() {} }";
+    let source = node
+        .deploy(code, json!({"shop": {"authProvisionId": id}}))
+        .await;
+    for page in ["/accounts", &account, &format!("{account}/delete")] {
+        let shown = visitor.get(page).await.is(200);
+        assert!(
+            shown.text.contains(source.id.as_str()) && !shown.text.contains("s3cret"),
+            "{page}: {}",
+            shown.text
+        );
+    }
+    let form = visitor
+        .get(&format!("/sources/{}/edit", source.id))
+        .await
+        .is(200);
+    assert!(
+        form.text.contains(&format!("value=\"{id}\" checked")),
+        "{}",
+        form.text
+    );
+    visitor.post(&format!("{account}/check"), &[]).await.is(303);
+    visitor
+        .post(&format!("{account}/delete"), &[])
+        .await
+        .is(303);
+    visitor.get(&account).await.is(404);
+    let refused = visitor
+        .post("/accounts/new", &[("app", "shop")])
+        .await
+        .is(422);
+    assert!(refused.text.contains("role=\"alert\""), "{}", refused.text);
+}
+
+#[tokio::test]
+async fn a_link_leads_to_an_account_and_its_page_waits() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let begun = visitor
+        .post(
+            "/accounts/connect",
+            &[("app", "postgresql"), ("name", "Data")],
+        )
+        .await
+        .is(200);
+    assert!(
+        begun.text.contains("/connect/postgresql?token="),
+        "{}",
+        begun.text
+    );
+    let (_, rest) = begun.text.split_once("data-wait=\"").unwrap();
+    let (status, _) = rest.split_once('"').unwrap();
+    let waiting = visitor.get(status).await.is(200);
+    assert!(
+        waiting.text.contains("Not connected yet"),
+        "{}",
+        waiting.text
+    );
+    visitor
+        .post("/accounts/connect", &[("app", "slack")])
+        .await
+        .is(409);
+    visitor.get("/accounts/connects/other").await.is(404);
+}
+
+#[tokio::test]
+async fn forms_of_others_things_are_not_there() {
+    let node = Node::start().await;
+    let source = node
+        .deploy(BOARDS, json!({"url": "u", "board": "b", "mode": "plain"}))
+        .await;
+    let fields = json!({"app": "shop", "fields": {"api_key": "k"}});
+    let account = node.post("/accounts", fields).await.is(200).data();
+    let account = format!("/accounts/{}", account["id"].as_str().unwrap());
+    let source = format!("/sources/{}", source.id);
+    let bob = node.user("bob").await;
+    let key = bob
+        .post("/keys", json!({"name": "browser"}))
+        .await
+        .is(200)
+        .data();
+    let visitor = Visitor::with(&node, key["key"].as_str().unwrap()).await;
+    for page in [
+        format!("{source}/edit"),
+        format!("{source}/code"),
+        account.clone(),
+        format!("{account}/delete"),
+    ] {
+        visitor.get(&page).await.is(404);
+    }
+    for form in [
+        format!("{source}/edit"),
+        format!("{account}/check"),
+        format!("{account}/reconnect"),
+        format!("{account}/delete"),
+    ] {
+        visitor.post(&form, &[]).await.is(404);
+    }
+    let code = [("code", BOARDS), ("action", "update")];
+    visitor.post(&format!("{source}/code"), &code).await.is(404);
+}

@@ -1,0 +1,18 @@
+//! Forms of props as data: the fields that a browser sends, and the values that they mean.
+//!
+//! Responsible for reading every type of prop from text and writing it back. Pure: renders nothing, and whether a value
+//! fits its prop is decided by `headwater_model::prop`.
+
+mod choice;
+mod entered;
+mod item;
+mod list;
+mod schedule;
+mod value;
+
+pub(crate) use self::{
+    choice::{Choice, Loaded, has_computed_options, is_chosen, known_choices},
+    entered::{Entered, Part, field},
+    schedule::{UNITS, ticks},
+    value::{Wrong, fill, missing, read_all},
+};

@@ -1,0 +1,8 @@
+//! `/accounts`: credentials at apps, their health, and the sources that use them. Nothing of the credentials is shown.
+
+pub(crate) mod connect;
+pub(crate) mod delete;
+pub(crate) mod list;
+pub(crate) mod new;
+pub(crate) mod show;
+mod uses;

@@ -1,0 +1,138 @@
+//! Connecting at the app itself: a link that is good once, and the page that waits for the end of it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Path, State},
+    response::IntoResponse as _,
+};
+use headwater_model::id::{AccountId, ConnectId};
+use headwater_platform::{ConnectLink, ConnectStatus, NewConnect};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Map;
+
+use crate::{
+    fields::Fields,
+    part::{
+        code::{copyable, quoted},
+        icon::{Icon, icon},
+        text,
+    },
+    path::PathId,
+    problem::Problem,
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// The longest time that the page's script waits in one request.
+const PATIENCE_MAX: Duration = Duration::from_secs(25);
+
+/// The form's fields.
+#[derive(Deserialize)]
+pub(crate) struct Connect {
+    app: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// Creates a link for a new account.
+pub(crate) async fn begin(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Fields(given): Fields<Connect>,
+) -> PageReply {
+    let name = given.name.trim();
+    let new = NewConnect {
+        app: given.app.clone(),
+        name: (!name.is_empty()).then(|| name.to_owned()),
+        fields: Map::new(),
+        workspace_id: visitor.workspace.clone(),
+    };
+    let link = ui.platform.begin_connect(visitor.caller(), new).await?;
+    Ok(linked(&given.app, &link)
+        .command(format!("headwater accounts connect {}", quoted(&given.app))))
+}
+
+/// Creates a link for other credentials of an account.
+pub(crate) async fn begin_again(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<AccountId>,
+) -> PageReply {
+    let view = ui.platform.account(visitor.caller(), &id).await?;
+    let link = ui.platform.begin_reconnect(visitor.caller(), &id).await?;
+    let name = quoted(&view.account.name);
+    Ok(linked(&view.account.app, &link).command(format!("headwater accounts reconnect {name}")))
+}
+
+fn linked(app: &str, link: &ConnectLink) -> Page {
+    let body = html! {
+        p.crumbs { a href="/accounts" { "Accounts" } }
+        h1 { "Connect " (text::value(app)) }
+        p { "The next page leads through the app's consent, or asks for its keys. The link is good once, for ten minutes." }
+        p { a.button.primary href=(link.url) target="_blank" rel="noopener" { (icon(Icon::External)) "Continue to " (text::line(app)) } }
+        p.note { "For another browser: " (copyable(&link.url)) }
+        (waiting(&link.id))
+    };
+    Page::of(Section::Accounts, format!("Connect {app}"), body)
+}
+
+fn waiting(id: &ConnectId) -> Markup {
+    html! {
+        p role="status" data-wait={ "/accounts/connects/" (id) } {
+            "When you are back: "
+            a href={ "/accounts/connects/" (id) } { "see whether it is connected" }
+        }
+    }
+}
+
+/// Tells how far a connect is. With an account in the end, goes there.
+pub(crate) async fn status(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> FormReply {
+    let id: ConnectId = id.parse().map_err(|_| Problem::not_found("connect", &id))?;
+    let seconds = visitor.parameter("wait").and_then(|text| text.parse().ok());
+    let patience = Duration::from_secs(seconds.unwrap_or(0)).min(PATIENCE_MAX);
+    let view = ui
+        .platform
+        .connect_status(visitor.caller(), &id, patience)
+        .await?;
+    let body = match view.status {
+        ConnectStatus::Connected(account) => {
+            let target = format!("/accounts/{account}");
+            let said = "The account is connected. A form that waits for it finds it under “Look for new accounts”";
+            return Ok(see_other_saying(&visitor, &target, said));
+        }
+        ConnectStatus::Pending => html! {
+            h1 { "Not connected yet" }
+            p { "Nobody has come to the end of the link so far. Go on in the tab that it opened." }
+            (waiting(&id))
+        },
+        ConnectStatus::Failed(reason) => html! {
+            h1 { "Not connected" }
+            p { (text::value(&reason)) }
+            (again(&view.app))
+        },
+        ConnectStatus::Expired => html! {
+            h1 { "The link is over" }
+            p { "Nobody came to its end within ten minutes." }
+            (again(&view.app))
+        },
+    };
+    let body = html! { p.crumbs { a href="/accounts" { "Accounts" } } (body) };
+    Ok(Page::of(Section::Accounts, "Connecting", body).into_response())
+}
+
+fn again(app: &str) -> Markup {
+    html! {
+        form.actions method="post" action="/accounts/connect" {
+            input type="hidden" name="app" value=(app);
+            button.primary { "Try again" }
+            a.button.quiet href="/accounts" { "Accounts" }
+        }
+    }
+}

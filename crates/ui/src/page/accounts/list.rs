@@ -1,0 +1,106 @@
+//! `/accounts`: every account with its health and its uses.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::time::EpochMs;
+use headwater_platform::AccountView;
+use maud::{Markup, html};
+
+use super::uses::Uses;
+use crate::{
+    part::{
+        code::copyable,
+        empty::empty,
+        health::health,
+        icon::{Icon, icon},
+        pager::{Ends, pager},
+        text, time,
+    },
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Sources of one account that are named in the list.
+const USES: usize = 3;
+
+/// Lists accounts.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+    let page = visitor.page_request();
+    let caller = visitor.caller();
+    let accounts = ui
+        .platform
+        .accounts(caller, visitor.workspace.clone(), &page)
+        .await?;
+    let ends = Ends::of(&accounts, |view| view.account.id.as_str());
+    let body = html! {
+        header.title {
+            h1 { "Accounts" }
+            div.actions { a.button.primary href=(visitor.to("/accounts/new")) data-key="n" { (icon(Icon::Plus)) "Connect an account" } }
+        }
+        @if accounts.items.is_empty() {
+            (nothing())
+        } @else {
+            @let uses = Uses::of(&ui, &visitor).await?;
+            (table(&visitor, &accounts.items, &uses))
+            (uses.note())
+            (pager(&visitor, &ends))
+        }
+    };
+    Ok(Page::of(Section::Accounts, "Accounts", body).command("headwater accounts list"))
+}
+
+fn table(visitor: &Visitor, accounts: &[AccountView], uses: &Uses) -> Markup {
+    html! {
+        table.list {
+            thead {
+                tr {
+                    th scope="col" { "Name" }
+                    th scope="col" { "App" }
+                    th scope="col" { "Health" }
+                    th scope="col" { "Checked" }
+                    th scope="col" { "Expires" }
+                    th scope="col" { "Used by" }
+                }
+            }
+            tbody { @for view in accounts { (row(visitor, view, uses)) } }
+        }
+    }
+}
+
+fn row(visitor: &Visitor, view: &AccountView, uses: &Uses) -> Markup {
+    let account = &view.account;
+    let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
+    html! {
+        tr {
+            th scope="row" { a href={ "/accounts/" (account.id) } { (text::line(&account.name)) } }
+            td data-label="App" { (text::line(&account.app)) }
+            td data-label="Health" {
+                (health(view.health.status))
+                @if let Some(reason) = &view.health.reason { " " (text::line(reason)) }
+            }
+            td data-label="Checked" {
+                @match view.health.checked_at { Some(at) => (moment(at.0)), None => { span.note { "never" } } }
+            }
+            td data-label="Expires" {
+                @match account.credentials.expires_at {
+                    Some(at) => { (moment(at.0)) @if account.credentials.renewable { span.note { ", renewed before" } } }
+                    None => { span.note { "not known" } }
+                }
+            }
+            td data-label="Used by" { (uses.links(account.id.as_str(), USES)) }
+        }
+    }
+}
+
+fn nothing() -> Markup {
+    empty(
+        "There are no accounts here yet.",
+        html! {
+            p { "An account holds the credentials of an app, encrypted. Components that speak to the app choose one." }
+            p { a.button.primary href="/accounts/new" { (icon(Icon::Plus)) "Connect an account" } }
+            p { "Or in a terminal: " (copyable("headwater accounts connect APP")) }
+        },
+    )
+}

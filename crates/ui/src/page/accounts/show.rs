@@ -1,0 +1,105 @@
+//! `/accounts/{id}`: one account, its health, and what can be done about it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::{id::AccountId, time::EpochMs};
+use headwater_platform::{AccountView, HealthStatus};
+use maud::{Markup, html};
+
+use super::uses::Uses;
+use crate::{
+    part::{code::quoted, health::health, text, time},
+    path::PathId,
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Sources that are named.
+const USES: usize = 50;
+
+/// Shows an account.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<AccountId>,
+) -> PageReply {
+    let view = ui.platform.account(visitor.caller(), &id).await?;
+    let uses = Uses::of(&ui, &visitor).await?;
+    let account = &view.account;
+    let body = html! {
+        p.crumbs { a href="/accounts" { "Accounts" } }
+        header.title {
+            h1 { (text::value(&account.name)) }
+            (health(view.health.status))
+            (buttons(&ui, &view))
+        }
+        (facts(&visitor, &view))
+        h2 { "Used by" }
+        p { (uses.links(account.id.as_str(), USES)) }
+        (uses.note())
+    };
+    Ok(
+        Page::of(Section::Accounts, &account.name, body).command(format!(
+            "headwater accounts check {}",
+            quoted(&account.name)
+        )),
+    )
+}
+
+/// Asks the app whether the credentials are good.
+pub(crate) async fn check(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<AccountId>,
+) -> FormReply {
+    let view = ui.platform.check_account(visitor.caller(), &id).await?;
+    let said = match view.health.status {
+        HealthStatus::Healthy => "The app accepts the credentials",
+        HealthStatus::Refused => "The app does not accept the credentials: reconnect the account",
+        HealthStatus::Expired => "The credentials have expired: reconnect the account",
+        HealthStatus::Unknown => "It cannot be told whether the credentials are good",
+    };
+    Ok(see_other_saying(&visitor, &format!("/accounts/{id}"), said))
+}
+
+fn buttons(ui: &Ui, view: &AccountView) -> Markup {
+    let account = &view.account;
+    let base = format!("/accounts/{}", account.id);
+    let is_known = ui.platform.config().apps.get(&account.app).is_some();
+    html! {
+        div.actions {
+            form method="post" action={ (base) "/check" } { button { "Check now" } }
+            @if is_known { form method="post" action={ (base) "/reconnect" } { button { "Reconnect" } } }
+            a.button.danger href={ (base) "/delete" } { "Delete" }
+        }
+    }
+}
+
+fn facts(visitor: &Visitor, view: &AccountView) -> Markup {
+    let account = &view.account;
+    let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
+    html! {
+        dl.facts {
+            dt { "App" } dd { (text::line(&account.app)) }
+            dt { "Id" } dd { code { (account.id) } }
+            dt { "Health" }
+            dd {
+                (health(view.health.status))
+                @if let Some(at) = view.health.checked_at { ", checked " (moment(at.0)) }
+                @if let Some(reason) = &view.health.reason { p { (text::value(reason)) } }
+            }
+            @if let Some(at) = account.credentials.expires_at {
+                dt { "Expires" }
+                dd {
+                    (moment(at.0))
+                    @if account.credentials.renewable { ". The node renews it before a run needs it." }
+                    @else { ". It cannot be renewed; reconnect the account then." }
+                }
+            }
+            dt { "Created" } dd { (moment(account.created_at.0)) }
+            dt { "Changed" } dd { (moment(account.updated_at.0)) }
+        }
+    }
+}

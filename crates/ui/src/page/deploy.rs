@@ -1,0 +1,13 @@
+//! `/deploy`: from a component, found or written, over the form of its props to a source.
+//!
+//! One form serves new sources and those that are changed: each of its buttons sends all of it, and gets it back with
+//! what was asked for.
+
+pub(crate) mod code;
+pub(crate) mod component;
+pub(crate) mod failure;
+pub(crate) mod npm;
+pub(crate) mod search;
+pub(crate) mod submission;
+pub(crate) mod templates;
+pub(crate) mod wizard;

@@ -1,0 +1,139 @@
+//! `/deploy/code`: a component that is written in the browser. Saving builds it; then its props are asked for.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
+use headwater_model::error::Invalid;
+use headwater_platform::{ComponentInput, PlatformError};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{
+    component::check_type,
+    failure::Failure,
+    search::address,
+    templates::{TEMPLATES, template},
+    wizard::workspace_of,
+};
+use crate::{
+    fields::Fields,
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
+    problem::{Problem, capital},
+    reply::{FormReply, Page, PageReply, Section, see_other},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// The form's fields.
+#[derive(Deserialize)]
+pub(crate) struct Written {
+    pub(crate) code: String,
+    #[serde(default)]
+    pub(crate) action: String,
+}
+
+/// Shows the editor with a template.
+pub(crate) async fn show(visitor: Visitor) -> PageReply {
+    let chosen = visitor
+        .parameter("template")
+        .and_then(|slug| template(&slug));
+    let chosen = chosen.unwrap_or(&TEMPLATES[0]);
+    Ok(page(&visitor, chosen.code, Some(chosen.slug), None))
+}
+
+/// Builds and saves the component, and goes on to its props.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Fields(given): Fields<Written>,
+) -> FormReply {
+    let input = input(&given.code);
+    let workspace = workspace_of(&visitor);
+    match ui
+        .platform
+        .save_component(visitor.caller(), &input, workspace)
+        .await
+    {
+        Ok(component) => {
+            check_type(&component)?;
+            Ok(see_other(&visitor.to(&address(component.id.as_str()))))
+        }
+        Err(error) => {
+            let failed = failed(error)?;
+            let page = page(&visitor, &given.code, None, Some(failed));
+            Ok(page
+                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+                .into_response())
+        }
+    }
+}
+
+/// The code as it is saved. Browsers end lines with two characters.
+pub(crate) fn input(code: &str) -> ComponentInput {
+    ComponentInput {
+        component_code: Some(code.replace("\r\n", "\n")),
+        ..ComponentInput::default()
+    }
+}
+
+/// The reason why code was not saved, above the code as it was; other errors have a page of their own.
+pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
+    let (message, stack) = match Failure::of(error)? {
+        Failure::Code { message, stack } => (message, stack),
+        Failure::Value(invalid) => {
+            let Invalid { field, reason } = invalid;
+            let message =
+                format!("The value of {field} {reason}. Save the code, and go on to its values.");
+            (message, None)
+        }
+        Failure::Told(message) => (capital(&message), None),
+    };
+    Ok(html! {
+        section.summary-of-errors role="alert" tabindex="-1" #errors {
+            h2 { (icon(Icon::Failed)) "It was not saved" }
+            p { (text::value(&message)) }
+            @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
+        }
+    })
+}
+
+/// The field that code is written in. The Tab key leaves it.
+pub(crate) fn editor(code: &str) -> Markup {
+    html! {
+        div.code-field {
+            label for="code" { "Code" }
+            textarea.code #code name="code" rows=(code.lines().count().clamp(18, 40)) required spellcheck="false" autocomplete="off" autocapitalize="off" wrap="off" {
+                "\n" (code)
+            }
+        }
+    }
+}
+
+fn page(visitor: &Visitor, code: &str, chosen: Option<&str>, failed: Option<Markup>) -> Page {
+    let body = html! {
+        p.crumbs { a href=(visitor.to("/deploy")) { "Deploy" } }
+        h1 { "Write a source" }
+        @if let Some(failed) = failed { (failed) }
+        nav aria-label="Templates" {
+            ul.chips {
+                @for template in &TEMPLATES {
+                    li {
+                        a href=(visitor.with(&[("template", Some(template.slug))])) aria-current=[(chosen == Some(template.slug)).then_some("true")] { (template.name) }
+                    }
+                }
+            }
+        }
+        form method="post" action=(visitor.to("/deploy/code")) data-busy="Building…" {
+            (editor(code))
+            div.actions {
+                button.primary name="action" value="save" { (icon(Icon::Next)) "Save, then its values" }
+                a.button.quiet href=(visitor.to("/deploy")) { "Cancel" }
+            }
+        }
+        p.note { "A module whose default export is the component. Packages from npm are imported by their names, and are kept at the versions that they have now." }
+    };
+    Page::of(Section::Sources, "Write a source", body).command("headwater deploy FILE.mjs")
+}

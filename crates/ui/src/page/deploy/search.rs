@@ -1,0 +1,290 @@
+//! `/deploy`: finds the component to deploy, among those of the registry, the caller's own, and the files of packages.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::{
+    component::{ComponentType, Description},
+    id::ComponentId,
+    page::Page as Listed,
+    prop::PropKind,
+};
+use headwater_platform::{ComponentFilter, ListedComponent, PackageModules, PlatformError};
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{npm::build_form, wizard::workspace_of};
+use crate::{
+    part::{
+        code::{copyable, quoted},
+        empty::empty,
+        icon::{Icon, icon},
+        markdown::words,
+        pager::{Ends, pager},
+        schedule::in_words,
+        state::{Tone, state},
+        text::{self, counted, cut},
+    },
+    problem::capital,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Characters of a description on a card.
+const ABOUT_CHARS: usize = 240;
+/// Modules of a package that are shown.
+const MODULES: usize = 500;
+/// Characters that stand in a path as they are.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b'@')
+    .remove(b':')
+    .remove(b'^');
+
+/// Lists components.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+    let query = visitor.parameter("q").unwrap_or_default();
+    let app = visitor.parameter("app");
+    let package = package_of(&query);
+    let found = match &package {
+        Some(specifier) => match ui
+            .platform
+            .package_modules(visitor.caller(), specifier)
+            .await
+        {
+            Ok(found) => modules(&visitor, &found),
+            Err(error @ (PlatformError::Invalid(_) | PlatformError::Unreachable(_))) => {
+                html! { p.wrong role="alert" { (icon(Icon::Warning)) (text::value(&capital(&error.to_string()))) } }
+            }
+            Err(error) => return Err(error.into()),
+        },
+        None => components(&ui, &visitor, &query, app.as_deref()).await?,
+    };
+    let body = html! {
+        header.title {
+            h1 { "Deploy a source" }
+            div.actions { a.button href=(visitor.to("/deploy/code")) { "Write one" } }
+        }
+        (search_form(&visitor, &query, app.as_deref()))
+        (found)
+    };
+    let command = match package {
+        Some(specifier) => format!("headwater components list {}", quoted(&specifier)),
+        None => format!("headwater components search {}", quoted(&query)),
+    };
+    Ok(Page::of(Section::Sources, "Deploy a source", body).command(command))
+}
+
+/// The package that a search names.
+fn package_of(query: &str) -> Option<String> {
+    let query = query.trim();
+    if query.starts_with("npm:") {
+        return Some(query.to_owned());
+    }
+    let is_scoped = query.starts_with('@') && query.contains('/') && !query.contains(' ');
+    is_scoped.then(|| format!("npm:{query}"))
+}
+
+fn search_form(visitor: &Visitor, query: &str, app: Option<&str>) -> Markup {
+    html! {
+        form.filters role="search" action="/deploy" {
+            @if let Some(workspace) = &visitor.workspace { input type="hidden" name="workspace" value=(workspace); }
+            label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or a package such as npm:@pipedream/rss" autocomplete="off"; }
+            label { span.unseen { "App" } input name="app" value=(app.unwrap_or_default()) placeholder="App, such as github" autocomplete="off"; }
+            button { "Search" }
+        }
+    }
+}
+
+async fn components(
+    ui: &Ui,
+    visitor: &Visitor,
+    query: &str,
+    app: Option<&str>,
+) -> Result<Markup, PlatformError> {
+    let filter = ComponentFilter {
+        words: query.split_whitespace().map(str::to_owned).collect(),
+        app: app.map(str::to_owned),
+        component_type: Some(ComponentType::Source),
+    };
+    let page = visitor.page_request::<ComponentId>();
+    let workspace = workspace_of(visitor);
+    let found = ui
+        .platform
+        .components(visitor.caller(), &filter, workspace, &page)
+        .await?;
+    let ends = Ends::of(&found, |component| component.id.as_str());
+    Ok(html! {
+        @if found.items.is_empty() { (nothing(query, app)) }
+        @else { (cards(visitor, &found)) (pager(visitor, &ends)) }
+        @if let Some(name) = npm_name(query, app) {
+            @let specifier = format!("npm:@pipedream/{name}");
+            p { "Published components are in packages, too: " a href=(visitor.with(&[("q", Some(&specifier)), ("app", None)])) { "look into " (text::line(&specifier)) } "." }
+        }
+    })
+}
+
+/// The package in which components for an app would be.
+fn npm_name(query: &str, app: Option<&str>) -> Option<String> {
+    let word = app.or_else(|| query.split_whitespace().next())?;
+    let plain = word
+        .chars()
+        .all(|char| char.is_ascii_alphanumeric() || "-_".contains(char));
+    (plain && !word.is_empty()).then(|| word.to_lowercase())
+}
+
+fn cards(visitor: &Visitor, found: &Listed<ListedComponent>) -> Markup {
+    html! { ul.cards.wide { @for component in &found.items { (card(visitor, component)) } } }
+}
+
+fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
+    let about = &component.description;
+    let reference = about
+        .key
+        .clone()
+        .unwrap_or_else(|| component.id.to_string());
+    // A draft and a published component may have the same key: the id means the one on the card.
+    let address = address(if component.is_published {
+        &reference
+    } else {
+        component.id.as_str()
+    });
+    html! {
+        li.card {
+            h2 { a href=(visitor.to(&address)) { (text::line(&about.name)) } }
+            p.note {
+                code { (text::line(&reference)) }
+                @if let Some(version) = &about.version { " " (text::line(version)) }
+                " "
+                @if component.is_published { (state(Tone::Good, "published")) } @else { "· yours" }
+            }
+            @if let Some(text) = &about.description { p { (short(text)) } }
+            p.note { (needs(about)) }
+        }
+    }
+}
+
+fn short(text: &str) -> Markup {
+    let words = words(text);
+    let (shown, is_cut) = cut(&words, ABOUT_CHARS);
+    text::value(&format!("{shown}{}", if is_cut { "…" } else { "" }))
+}
+
+/// The triggers of a component, and its needs.
+fn needs(about: &Description) -> String {
+    let of_kind = |kind| about.props.iter().filter(move |prop| prop.kind() == kind);
+    let timers = of_kind(PropKind::Timer).filter_map(|prop| prop.schedule(None).ok());
+    let timers = timers.map(|schedule| format!("runs {}", in_words(&schedule)));
+    let requests = of_kind(PropKind::Http)
+        .take(1)
+        .map(|_| "takes requests".to_owned());
+    let apps = of_kind(PropKind::App).filter(|prop| prop.is_required());
+    let apps = apps.filter_map(|prop| Some(format!("needs an account of {}", prop.app()?)));
+    let inputs = about.props.iter().filter(|prop| {
+        matches!(
+            prop.kind(),
+            PropKind::Input | PropKind::DataStore | PropKind::HttpRequest
+        )
+    });
+    let inputs = match inputs.count() as u64 {
+        0 => None,
+        count => Some(counted(count, "value to enter", "values to enter")),
+    };
+    let all: Vec<_> = timers.chain(requests).chain(apps).chain(inputs).collect();
+    text::visible(&all.join(" · "))
+}
+
+/// The address of a component's form.
+pub(super) fn address(reference: &str) -> String {
+    format!("/deploy/{}", utf8_percent_encode(reference, PATH))
+}
+
+fn modules(visitor: &Visitor, found: &PackageModules) -> Markup {
+    let is_source = |path: &&String| path.contains("sources/");
+    let sources: Vec<_> = found.modules.iter().filter(is_source).collect();
+    let others = found.modules.len() - sources.len();
+    let package = found.package.to_string();
+    html! {
+        h2 { (text::line(&package)) }
+        @if sources.is_empty() {
+            (empty("This package has no sources.", html! {
+                p { "A source is a file below " code { "sources/" } ". The package has " (counted(others as u64, "other component", "other components")) ", which are actions for workflows." }
+            }))
+        } @else {
+            table.list {
+                thead { tr { th scope="col" { "Source" } th scope="col" { "File" } th scope="col" { "" } } }
+                tbody {
+                    @for path in sources.iter().take(MODULES) {
+                        @let address = visitor.to(&address(&format!("{package}/{path}")));
+                        tr {
+                            th scope="row" { a href=(address) { (text::line(&title_of(path))) } }
+                            td data-label="File" { code { (text::line(path)) } }
+                            td.narrow { (build_form(&address, html! { button { "Deploy" } })) }
+                        }
+                    }
+                }
+            }
+            @if sources.len() > MODULES { p.note { "The first " (MODULES) " of " (sources.len()) " sources." } }
+            @if others > 0 { p.note { "And " (counted(others as u64, "action", "actions")) " for workflows." } }
+        }
+    }
+}
+
+/// The words of a file's name.
+fn title_of(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    capital(&stem.replace(['-', '_'], " "))
+}
+
+fn nothing(query: &str, app: Option<&str>) -> Markup {
+    if query.trim().is_empty() && app.is_none() {
+        return empty(
+            "There are no components here yet.",
+            html! {
+                p { "Search in a package of components, such as " a href="/deploy?q=npm:@pipedream/rss" { "npm:@pipedream/rss" } ", or " a href="/deploy/code" { "write one" } "." }
+                p { "Or in a terminal: " (copyable("headwater deploy examples/http-orders.mjs")) }
+            },
+        );
+    }
+    empty(
+        "No component of the registry or of yours has all of these words.",
+        html! { p { a href="/deploy" { "Show all" } ", or " a href="/deploy/code" { "write one" } "." } },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_may_name_a_package() {
+        for (query, expected) in [
+            ("npm:rss-parser", Some("npm:rss-parser")),
+            (" @pipedream/rss ", Some("npm:@pipedream/rss")),
+            ("@pipedream", None),
+            ("rss feed", None),
+            ("@a/b c", None),
+        ] {
+            assert_eq!(package_of(query).as_deref(), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn files_of_packages_have_addresses_and_names() {
+        let reference = "npm:@pipedream/rss@0.5.1/sources/new item?/a#b.mjs";
+        assert_eq!(
+            address(reference),
+            "/deploy/npm:@pipedream/rss@0.5.1/sources/new%20item%3F/a%23b.mjs"
+        );
+        assert_eq!(
+            title_of("sources/new-item_in/new-item_in.mjs"),
+            "New item in"
+        );
+    }
+}

@@ -1,0 +1,344 @@
+//! The form of a component's props with everything around it, as a page.
+
+use axum::http::StatusCode;
+use headwater_model::{
+    component::Description,
+    id::WorkspaceId,
+    page::PageRequest,
+    prop::{self, PropDefinition, PropKind},
+};
+use headwater_platform::{PlatformError, SavedComponent, SourceView, prop_warnings};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::{
+    form::{Entered, Wrong, fill},
+    part::{
+        code::quoted,
+        field::{AccountChoice, Surroundings, fields, summary},
+        icon::{Icon, icon},
+        markdown::markdown,
+        text,
+    },
+    reply::{Page, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Rows of each list that the form offers.
+const OFFERED: u32 = 100;
+/// JSON of further props that a form carries.
+const ADDITIONAL_BYTES: usize = 1024 * 1024;
+/// The field that carries them.
+pub(super) const ADDITIONAL: &str = "additional";
+
+/// The form of one component: for a new source, or for one that is there.
+pub(crate) struct Wizard {
+    pub(crate) component: SavedComponent,
+    pub(crate) source: Option<SourceView>,
+    pub(crate) workspace: Option<WorkspaceId>,
+    /// The address that the form is sent to.
+    pub(crate) action: String,
+}
+
+/// The results that a form is shown with, besides the values entered.
+#[derive(Default)]
+pub(crate) struct Findings {
+    pub(crate) wrong: Vec<Wrong>,
+    /// Why deploying failed, with the stack of the component's error.
+    pub(crate) failure: Option<(String, Option<String>)>,
+}
+
+impl Findings {
+    pub(super) fn wrong(prop: &str, reason: impl Into<String>) -> Self {
+        let wrong = Wrong {
+            prop: prop.to_owned(),
+            reason: reason.into(),
+        };
+        Self {
+            wrong: vec![wrong],
+            failure: None,
+        }
+    }
+
+    /// Whether there is nothing to tell.
+    pub(super) fn is_fine(&self) -> bool {
+        self.wrong.is_empty() && self.failure.is_none()
+    }
+
+    fn status(&self) -> StatusCode {
+        match self.is_fine() {
+            true => StatusCode::OK,
+            false => StatusCode::UNPROCESSABLE_ENTITY,
+        }
+    }
+}
+
+impl Wizard {
+    fn description(&self) -> &Description {
+        &self.component.description
+    }
+
+    /// The component's own props, and those that the form carries, or that the source has.
+    pub(super) fn props(&self, entered: &Entered) -> Vec<PropDefinition> {
+        let carried = entered
+            .text(ADDITIONAL)
+            .filter(|text| text.len() <= ADDITIONAL_BYTES);
+        let carried =
+            carried.and_then(|text| serde_json::from_str::<Vec<PropDefinition>>(text).ok());
+        let stored = || {
+            let source = self.source.as_ref();
+            source.map(|view| view.source.spec.dynamic_props.clone())
+        };
+        let additional = carried.or_else(stored).unwrap_or_default();
+        let additional = match self.description().has_additional_props {
+            true => additional,
+            false => Vec::new(),
+        };
+        prop::merge(&self.description().props, &additional)
+    }
+
+    /// The fields with the values that the source has.
+    pub(crate) fn stored(&self) -> Entered {
+        let mut entered = Entered::default();
+        let Some(view) = &self.source else {
+            return entered;
+        };
+        for prop in self.props(&entered) {
+            let value = view
+                .configured_props
+                .get(&prop.name)
+                .filter(|value| !value.is_null());
+            if let Some(value) = value.filter(|_| !view.secrets.contains(&prop.name)) {
+                fill(&prop, value, &mut entered);
+            }
+        }
+        entered.set_text("name", &*view.source.spec.name);
+        entered.set_text(
+            "isolated",
+            if view.source.spec.is_isolated {
+                "true"
+            } else {
+                ""
+            },
+        );
+        entered
+    }
+
+    /// The page of the form.
+    pub(crate) async fn page(
+        &self,
+        ui: &Ui,
+        visitor: &Visitor,
+        entered: &Entered,
+        findings: &Findings,
+    ) -> Result<Page, PlatformError> {
+        let props = self.props(entered);
+        let around = self.surroundings(ui, visitor, &props).await?;
+        let title = match &self.source {
+            Some(view) => format!("Edit {}", view.source.spec.name),
+            None => format!("Deploy {}", self.description().name),
+        };
+        let body = html! {
+            (self.head(&title))
+            (summary(&props, &findings.wrong))
+            (failure(findings))
+            form.props method="post" action=(self.action) data-props {
+                // The first button is the one that the Enter key presses.
+                button.unseen name="action" value="deploy" tabindex="-1" aria-hidden="true" { (self.verb()) }
+                (self.carried(entered, &props))
+                div data-fields { (fields(&props, entered, &findings.wrong, &around)) }
+                (self.further(entered))
+                div.actions {
+                    button.primary name="action" value="deploy" { (icon(Icon::Ok)) (self.verb()) }
+                    @if self.description().has_additional_props {
+                        button name="action" value="reload" { "Apply and show more fields" }
+                    }
+                    a.button.quiet href=(self.back()) { "Cancel" }
+                }
+            }
+        };
+        Ok(Page::of(Section::Sources, title, body)
+            .with_status(findings.status())
+            .command(self.command()))
+    }
+
+    fn head(&self, title: &str) -> Markup {
+        let description = self.description();
+        let warnings = prop_warnings(&description.props);
+        html! {
+            p.crumbs {
+                @match &self.source {
+                    Some(view) => { a href="/sources" { "Sources" } " / " a href=(self.back()) { (text::line(&view.source.spec.name)) } }
+                    None => { a href="/deploy" { "Deploy" } }
+                }
+            }
+            h1 { (text::value(title)) }
+            p.note {
+                @if let Some(key) = &description.key { code { (text::line(key)) } " " }
+                @if let Some(version) = &description.version { "version " (text::line(version)) " · " }
+                code { (self.component.id) }
+            }
+            @if let Some(about) = &description.description { (markdown(about)) }
+            @for warning in &warnings { p.note { (icon(Icon::Warning)) (text::value(warning)) } }
+        }
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.source {
+            Some(_) => "Update the source",
+            None => "Deploy",
+        }
+    }
+
+    fn back(&self) -> String {
+        match &self.source {
+            Some(view) => format!("/sources/{}/config", view.source.id),
+            None => "/deploy".to_owned(),
+        }
+    }
+
+    fn command(&self) -> String {
+        let reference = quoted(
+            self.description()
+                .key
+                .as_deref()
+                .unwrap_or(self.component.id.as_str()),
+        );
+        match &self.source {
+            Some(view) => format!(
+                "headwater update {} --prop NAME=VALUE",
+                quoted(&view.source.name_slug)
+            ),
+            None => format!("headwater deploy {reference} --prop NAME=VALUE"),
+        }
+    }
+
+    /// The props beyond the component's own, so that the next submission knows them.
+    fn carried(&self, entered: &Entered, props: &[PropDefinition]) -> Markup {
+        let own = &self.description().props;
+        let is_additional = |prop: &&PropDefinition| !own.contains(prop);
+        let additional: Vec<_> = props.iter().filter(is_additional).collect();
+        let text = serde_json::to_string(&additional).unwrap_or_default();
+        html! {
+            @if self.description().has_additional_props && (!additional.is_empty() || entered.text(ADDITIONAL).is_some()) {
+                input type="hidden" name=(ADDITIONAL) value=(text);
+            }
+        }
+    }
+
+    fn further(&self, entered: &Entered) -> Markup {
+        let is_isolated = entered.text("isolated") == Some("true");
+        html! {
+            details.further open[self.source.is_some() || entered.text("name").is_some() || is_isolated] {
+                summary { "Name and worker" }
+                div.field {
+                    label for="name" { "Name " span.note { "optional" } }
+                    input #name name="name" value=(entered.text("name").unwrap_or_default()) placeholder=(self.description().name) autocomplete="off";
+                }
+                div.field {
+                    label.choice { input type="checkbox" name="isolated" value="true" checked[is_isolated]; "A worker of its own" }
+                    p.hint { "It shares no process with other sources. It takes more memory." }
+                }
+            }
+        }
+    }
+
+    /// The things that the fields offer.
+    async fn surroundings(
+        &self,
+        ui: &Ui,
+        visitor: &Visitor,
+        props: &[PropDefinition],
+    ) -> Result<Surroundings, PlatformError> {
+        let has = |kind| props.iter().any(|prop| prop.kind() == kind);
+        let accounts = match has(PropKind::App) {
+            true => accounts(ui, visitor, self.workspace.as_ref()).await?,
+            false => Vec::new(),
+        };
+        let stores = match has(PropKind::DataStore) {
+            true => {
+                let page = PageRequest::first(OFFERED);
+                let workspace = self.workspace.clone();
+                let stores = ui
+                    .platform
+                    .data_stores(visitor.caller(), workspace, &page)
+                    .await?;
+                stores
+                    .items
+                    .iter()
+                    .map(|store| store.name.to_string())
+                    .collect()
+            }
+            false => Vec::new(),
+        };
+        let view = self.source.as_ref();
+        let endpoint = |(name, value): (&String, &Value)| {
+            let url = value.get("endpoint_url")?.as_str()?;
+            Some((name.clone(), url.to_owned()))
+        };
+        let endpoints = view
+            .into_iter()
+            .flat_map(|view| view.configured_props.iter());
+        Ok(Surroundings {
+            accounts,
+            stores,
+            endpoints: endpoints.filter_map(endpoint).collect(),
+            kept: view.map(|view| view.secrets.clone()).unwrap_or_default(),
+            now_ms: visitor.now_ms,
+        })
+    }
+}
+
+/// The accounts of the person, and those of the workspace.
+async fn accounts(
+    ui: &Ui,
+    visitor: &Visitor,
+    workspace: Option<&WorkspaceId>,
+) -> Result<Vec<AccountChoice>, PlatformError> {
+    let mut found: Vec<AccountChoice> = Vec::new();
+    let places = [None, workspace.cloned()];
+    let places = if workspace.is_some() {
+        &places[..]
+    } else {
+        &places[..1]
+    };
+    for place in places {
+        let page = PageRequest::first(OFFERED);
+        let page = ui
+            .platform
+            .accounts(visitor.caller(), place.clone(), &page)
+            .await?;
+        for view in page.items {
+            let id = view.account.id.to_string();
+            if !found.iter().any(|known| known.id == id) {
+                let (app, name) = (view.account.app, view.account.name);
+                found.push(AccountChoice {
+                    id,
+                    app,
+                    name,
+                    status: view.health.status,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn failure(findings: &Findings) -> Markup {
+    html! {
+        @if let Some((message, stack)) = &findings.failure {
+            section.summary-of-errors role="alert" tabindex="-1" {
+                h2 { (icon(Icon::Failed)) "It failed" }
+                p { (text::value(message)) }
+                @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(stack)) } }
+                p.note { "Nothing was changed. The form below is as it was." }
+            }
+        }
+    }
+}
+
+/// The workspace that new things are to live in, as the page's address says.
+pub(crate) fn workspace_of(visitor: &Visitor) -> Option<WorkspaceId> {
+    visitor.workspace.clone()
+}

@@ -1,0 +1,72 @@
+//! `/sources/{id}/edit`: the form of a source's values, for its present code or for code that was just written.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::IntoResponse as _};
+use headwater_model::id::SourceId;
+use headwater_platform::{ComponentRef, SourceView};
+
+use crate::{
+    fields::Fields,
+    form::Entered,
+    page::deploy::{
+        component::{check_type, parameters},
+        submission,
+        wizard::{Findings, Wizard},
+    },
+    path::PathId,
+    problem::Problem,
+    reply::{FormReply, PageReply},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows the form with the values that the source has.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<SourceId>,
+) -> PageReply {
+    let view = ui.platform.source(visitor.caller(), &id).await?;
+    let wizard = wizard(&ui, &visitor, view).await?;
+    let mut entered = wizard.stored();
+    entered.overlay(Entered::linked(parameters(&visitor)));
+    Ok(wizard
+        .page(&ui, &visitor, &entered, &Findings::default())
+        .await?)
+}
+
+/// Loads what the form asks for, or updates the source.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<SourceId>,
+    Fields(fields): Fields<Vec<(String, String)>>,
+) -> FormReply {
+    let view = ui.platform.source(visitor.caller(), &id).await?;
+    let wizard = wizard(&ui, &visitor, view).await?;
+    let reply = submission::answer(&ui, &visitor, &wizard, Entered::new(fields)).await?;
+    Ok(reply.into_response())
+}
+
+async fn wizard(ui: &Ui, visitor: &Visitor, view: SourceView) -> Result<Wizard, Problem> {
+    let source = &view.source;
+    let other = visitor.parameter("component");
+    let reference = match &other {
+        Some(text) => ComponentRef::parse(text),
+        None => ComponentRef::Id(source.spec.component_id.clone()),
+    };
+    let workspace = source.owner.workspace_id.clone();
+    let component = ui
+        .platform
+        .component(visitor.caller(), &reference, workspace.clone())
+        .await?;
+    check_type(&component)?;
+    let query = other.map(|_| format!("?component={}", component.id));
+    Ok(Wizard {
+        action: format!("/sources/{}/edit{}", source.id, query.unwrap_or_default()),
+        component,
+        workspace,
+        source: Some(view),
+    })
+}

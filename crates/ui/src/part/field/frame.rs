@@ -1,0 +1,162 @@
+//! The frame of every field: its label, its hint, its error, and the way to further props.
+
+use headwater_model::{
+    prop::{InputType, PropDefinition, PropKind},
+    time::EpochMs,
+};
+use headwater_platform::HealthStatus;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::{
+    form::Entered,
+    part::{
+        icon::{Icon, icon},
+        markdown::markdown,
+        text,
+    },
+};
+
+/// An account that an app prop may have.
+#[derive(Debug, Clone)]
+pub(crate) struct AccountChoice {
+    pub(crate) id: String,
+    pub(crate) app: String,
+    pub(crate) name: String,
+    pub(crate) status: HealthStatus,
+}
+
+/// The things that fields offer or tell, besides what the props themselves say.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) accounts: Vec<AccountChoice>,
+    /// Names of data stores that there are.
+    pub(crate) stores: Vec<String>,
+    /// Addresses of endpoints by prop, of a source that is there already.
+    pub(crate) endpoints: Vec<(String, String)>,
+    /// Props whose secret is stored already.
+    pub(crate) kept: Vec<String>,
+    pub(crate) now_ms: EpochMs,
+}
+
+/// One field.
+pub(crate) struct Field<'a> {
+    /// The id of its first control.
+    pub(crate) id: String,
+    pub(crate) prop: &'a PropDefinition,
+    pub(crate) entered: &'a Entered,
+    pub(crate) wrong: Option<&'a str>,
+    pub(crate) around: &'a Surroundings,
+}
+
+impl Field<'_> {
+    /// A field with one control, which the label is for.
+    pub(super) fn single(&self, control: Markup) -> Markup {
+        html! {
+            div.field data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")] {
+                label for=(self.id) { (self.label()) }
+                (self.hint())
+                (control)
+                (self.below())
+            }
+        }
+    }
+
+    /// A field with several controls.
+    pub(super) fn group(&self, controls: Markup) -> Markup {
+        html! {
+            fieldset.field #(self.id) tabindex="-1" data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")]
+                aria-describedby=[self.described_by()] {
+                legend { (self.label()) }
+                (self.hint())
+                (controls)
+                (self.below())
+            }
+        }
+    }
+
+    fn label(&self) -> Markup {
+        let title = title(self.prop);
+        html! {
+            (text::line(title))
+            @if title != self.prop.name { " " code.note { (text::line(&self.prop.name)) } }
+            @if !self.prop.is_required() && self.prop.kind() != PropKind::Timer { " " span.note { "optional" } }
+        }
+    }
+
+    fn hint(&self) -> Markup {
+        let default = self.prop.default_value().filter(|_| !self.prop.is_secret());
+        let range = self.range();
+        html! {
+            div.hint #(self.hint_id()) {
+                @if let Some(description) = attribute(self.prop, "description") { (markdown(description)) }
+                @if let Some(range) = range { p { (range) } }
+                @if let Some(default) = default && self.prop.kind() == PropKind::Input {
+                    p { "Without a value: " code { (text::line(&shown(default))) } }
+                }
+            }
+        }
+    }
+
+    /// The range of numbers, in words.
+    fn range(&self) -> Option<String> {
+        let bound = |name: &str| self.prop.attributes.get(name).and_then(Value::as_f64);
+        (self.prop.input_type() == Some(InputType::Integer)).then_some(())?;
+        match (bound("min"), bound("max")) {
+            (Some(min), Some(max)) => Some(format!("A whole number from {min} to {max}.")),
+            (Some(min), None) => Some(format!("A whole number, {min} or more.")),
+            (None, Some(max)) => Some(format!("A whole number, {max} or less.")),
+            (None, None) => None,
+        }
+    }
+
+    /// The error of the value, and the way to further props.
+    fn below(&self) -> Markup {
+        html! {
+            @if let Some(wrong) = self.wrong {
+                p.wrong #(self.wrong_id()) { (icon(Icon::Warning)) (text::value(wrong)) }
+            }
+            @if self.prop.flag("reloadProps") {
+                button.reload name="action" value="reload" { "Apply and show more fields" }
+            }
+        }
+    }
+
+    fn hint_id(&self) -> String {
+        format!("{}-hint", self.id)
+    }
+
+    fn wrong_id(&self) -> String {
+        format!("{}-wrong", self.id)
+    }
+
+    /// The texts that belong to the controls.
+    pub(super) fn described_by(&self) -> Option<String> {
+        Some(match self.wrong {
+            Some(_) => format!("{} {}", self.wrong_id(), self.hint_id()),
+            None => self.hint_id(),
+        })
+    }
+
+    pub(super) fn is_wrong(&self) -> Option<&'static str> {
+        self.wrong.map(|_| "true")
+    }
+}
+
+/// The words that people know a prop by.
+pub(super) fn title(prop: &PropDefinition) -> &str {
+    attribute(prop, "label").unwrap_or(&prop.name)
+}
+
+/// A text of the definition, if there is one.
+pub(super) fn attribute<'a>(prop: &'a PropDefinition, name: &str) -> Option<&'a str> {
+    let text = prop.attributes.get(name)?.as_str()?.trim();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// A value for people: text as it is, anything else as JSON.
+pub(super) fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -491,7 +491,7 @@ mod tests {
             let found = RunsFilter::from(request(query.clone()));
             assert_eq!(found, filter, "{query}");
         }
-        let wrong = serde_json::from_value::<WorkflowRunsRequest>(json!({"status": "paused"}));
+        let wrong = serde_json::from_value::<WorkflowRunsRequest>(json!({"status": "asleep"}));
         let error = wrong.unwrap_err().to_string();
         assert!(error.contains("`waiting`"), "{error}");
     }

@@ -105,7 +105,7 @@ async fn a_wrong_status_names_those_that_are() {
     let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)])
         .deployed(&node)
         .await;
-    let path = format!("/workflows/{}/runs?status=paused", workflow.id());
+    let path = format!("/workflows/{}/runs?status=asleep", workflow.id());
     let error = node.get(&path).await.is(400).error();
     assert_eq!(error["param"], "status");
     assert!(

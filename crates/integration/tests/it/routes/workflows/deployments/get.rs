@@ -37,14 +37,15 @@ async fn deployments_are_listed_and_shown_with_their_steps_without_secrets() {
         .with("one/entry.js", SECRET)
         .with(".workflow.state", state);
     let current = second.deployed(&node).await.record["deployment_id"].clone();
-    let path = format!("{}/deployments", workflow.path());
+    let path = format!("/workflows/{}/deployments", workflow.id());
     let listed = node.get(&path).await.is(200).items();
     let currents: Vec<&Value> = listed.iter().map(|one| &one["current"]).collect();
     assert_eq!(currents, [false, true]);
     assert_eq!(listed[0]["id"], workflow.record["deployment_id"]);
     assert_eq!(listed[1]["id"], current);
 
-    let of_one = format!("{path}/{}", current.as_str().unwrap());
+    let (id, deployment_id) = (workflow.id(), current.as_str().unwrap());
+    let of_one = format!("/workflows/{id}/deployments/{deployment_id}");
     let shown = node.get(&of_one).await.is(200).data();
     assert_eq!(shown["files"], json!(["one/entry.js", "workflow.yaml"]));
     let steps = shown["steps"].as_array().unwrap();

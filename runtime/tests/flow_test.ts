@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";
-import { answerRequests, codeStep, runStep, URLS } from "./workflow_host.ts";
+import { answerRequests, codeStep, DEADLINE, runStep, URLS } from "./workflow_host.ts";
 
 const PAUSE_URLS = { resume_url: URLS.resume, cancel_url: URLS.cancel };
 const DAY_MS = 86_400_000;
@@ -135,9 +135,30 @@ Deno.test("another workflow is asked for its result", async () => {
   ]);
 });
 
-Deno.test("refreshTimeout answers with a text", async () => {
-  await using worker = await startComponent(calls(["typeof $.flow.refreshTimeout()"]));
+Deno.test("refreshTimeout asks for time, and says until when", async () => {
+  await using worker = await startComponent(codeStep(`
+    const said = $.flow.refreshTimeout();
+    return { said, deadline: $.context.deadline };`));
   const run = await runStep(worker);
-  assert.deepEqual(run.outcome.value, ["string"]);
-  assert.equal(run.frames.length, 1);
+  const { said, deadline } = run.outcome.value;
+  assert.ok(deadline >= DEADLINE.first && deadline < DEADLINE.last, deadline);
+  assert.equal(said, `the step may run until ${new Date(deadline).toISOString()}`);
+  assert.equal(run.of("refresh_timeout").length, 1);
+
+  const last = { first: DEADLINE.first, last: DEADLINE.first };
+  const { outcome } = await runStep(worker, { deadline: last });
+  assert.match(outcome.value.said, /00:01\.000Z, which is the latest$/);
+  assert.equal(outcome.value.deadline, last.last);
+});
+
+Deno.test("a step that has ended gets no more time", async () => {
+  await using worker = await startComponent(
+    codeStep(
+      "const { refreshTimeout } = $.flow; const former = globalThis.former; globalThis.former = refreshTimeout; return former?.() ?? null;",
+    ),
+  );
+  assert.equal((await runStep(worker)).outcome.value, null);
+  const run = await runStep(worker);
+  assert.equal(run.outcome.value, "the step has ended");
+  assert.equal(run.of("refresh_timeout").length, 0);
 });

@@ -13,6 +13,9 @@ export const URLS = {
   rerun: "https://node.example/w/t/rerun",
 };
 
+/** The deadline of a step with a limit of a second, and the latest one. */
+export const DEADLINE = { first: 1_800_000_001_000, last: 1_800_003_600_000 };
+
 /** The source text of a code step. */
 export function codeStep(body: string, props = "{}"): string {
   return `export default defineComponent({ props: ${props}, async run({ steps, $ }) { ${body} } });`;
@@ -24,6 +27,7 @@ export function stepInput(fields: Record<string, unknown> = {}) {
     context: { id: "exe_1", trace_id: "trace_1", run: { runs: 1, context: null } },
     props: {},
     urls: URLS,
+    deadline: DEADLINE,
     tmp: "inv_1",
     ...fields,
   };

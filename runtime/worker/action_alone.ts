@@ -14,7 +14,7 @@ export interface ActionArguments {
   $: Record<string, unknown>;
 }
 
-const FLOW = ["delay", "suspend", "rerun", "trigger"];
+const FLOW = ["delay", "suspend", "rerun", "trigger", "refreshTimeout"];
 const SENDS = ["http", "email", "s3", "emit", "sse"];
 const FILES = ["open", "openDescriptor", "dir"];
 

@@ -1,8 +1,8 @@
 /**
- * `$.flow` of a workflow's step: its end, its pauses, other workflows.
+ * `$.flow` of a workflow's step: its end, its pauses, its time, other workflows.
  *
  * Responsible for the arguments, and for the URLs that end a pause. Not responsible for
- * pausing, which is the host's once the code has come to its end.
+ * pausing, which is the host's once the code has come to its end, nor for time limits.
  */
 
 import type { Invocation } from "./invocation.ts";
@@ -22,8 +22,9 @@ const RETRIES_MAX = 2 ** 32 - 1;
 export function createFlow(
   invocation: Invocation,
   step: StepEffects,
-  { urls, is_test: isTest }: Pick<StepInput, "urls" | "is_test">,
+  input: Pick<StepInput, "urls" | "is_test" | "deadline" | "context">,
 ): Record<string, unknown> {
+  const { urls, is_test: isTest } = input;
   const pause = (
     op: Pause["op"],
     after_ms: number,
@@ -53,9 +54,22 @@ export function createFlow(
     },
     trigger: (workflow: unknown, payload?: unknown, options?: unknown) =>
       trigger(step, workflow, payload, options),
-    refreshTimeout: () =>
-      "the time limit of the step stays as it is; the workflow's settings have it",
+    refreshTimeout: () => refreshTimeout(step, input),
   };
+}
+
+/** A text that says until when the step may run from now on; `$.context.deadline` is that moment too. */
+function refreshTimeout(
+  step: StepEffects,
+  { deadline, context }: Pick<StepInput, "deadline" | "context">,
+): string {
+  const elapsedMs = step.refreshTimeout();
+  if (elapsedMs === undefined) return "the step has ended";
+  const refreshed = Math.floor(deadline.first + elapsedMs);
+  const until = Math.min(refreshed, deadline.last);
+  context.deadline = until;
+  const text = `the step may run until ${new Date(until).toISOString()}`;
+  return until < deadline.last ? text : `${text}, which is the latest`;
 }
 
 /** The result of the other workflow's run, once that has ended. */

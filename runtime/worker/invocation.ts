@@ -24,6 +24,9 @@ import { normalizeResponse } from "./respond.ts";
 import { StepEffects } from "./step_effects.ts";
 import { withoutStreams } from "./stream_shapes.ts";
 
+/** The header of requests with the mark of their run, if it has one. */
+export const CALL_HEADER = "x-headwater-call";
+
 export interface InvocationHost {
   outbox: Outbox;
   /** The number of the component that the run is of. */
@@ -39,6 +42,10 @@ export interface WorkflowPlace {
   /** The folder that is `/tmp`. */
   tmp: string | undefined;
   traceId: string | undefined;
+  /** The time, in tests of workflows. */
+  nowMs: number | undefined;
+  /** The mark of its requests, in tests of workflows. */
+  call: string | undefined;
 }
 
 export class Invocation {
@@ -53,6 +60,7 @@ export class Invocation {
   #stray: WireError | undefined;
   #timers: OwnMap<() => void, () => boolean> | undefined;
   #requests: OwnMap<number, (answer: Answer) => void> | undefined;
+  #nowMs: number | undefined;
   #lastRequest = 0;
 
   constructor(
@@ -64,6 +72,7 @@ export class Invocation {
     this.#id = id;
     this.#host = host;
     this.#place = place;
+    this.#nowMs = place?.nowMs;
     this.#logs = new LogBudget(logLimitBytes);
     if (place?.isStep) this.#step = new StepEffects(id, host.outbox, this);
   }
@@ -80,6 +89,21 @@ export class Invocation {
 
   get traceId(): string | undefined {
     return this.#place?.traceId;
+  }
+
+  /** The time that it is for its code, epoch milliseconds; undefined for the machine's. */
+  get nowMs(): number | undefined {
+    return this.#nowMs;
+  }
+
+  /** Moves its own time on, if it has one, never back. */
+  moveTo(nowMs: number): void {
+    if (this.#nowMs !== undefined && nowMs > this.#nowMs) this.#nowMs = nowMs;
+  }
+
+  /** The mark of its requests over routes to a socket; undefined for none. */
+  get call(): string | undefined {
+    return this.#place?.call;
   }
 
   get component(): number {

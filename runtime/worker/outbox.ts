@@ -115,6 +115,10 @@ export class Outbox {
     );
   }
 
+  refreshTimeout(id: number): void {
+    this.#writer.writeNow(`{"type":"refresh_timeout","id":${id}}`);
+  }
+
   /** A further part of the response's body, as base64. */
   respondBody(id: number, body: string, hasMore: boolean): void {
     this.#writer.writeNow(

@@ -7,7 +7,9 @@
  */
 
 import { fetchOverNode } from "./fetch_over_node.ts";
+import { CALL_HEADER } from "./invocation.ts";
 import type { Route, RouteTable, SocketRoute } from "./routes.ts";
+import { currentInvocation } from "./scope.ts";
 
 export function routeFetch(routes: RouteTable<Route>): void {
   if (routes.isEmpty) return;
@@ -24,8 +26,13 @@ export function routeFetch(routes: RouteTable<Route>): void {
   globalThis.fetch = function fetch(input, init) {
     const route = routes.of(hostOf(input));
     if (route === undefined) return native(input, init);
-    if ("socket" in route) return native(input, { ...init, client: clientOf(route) });
-    return overNode(input, init);
+    if (!("socket" in route)) return overNode(input, init);
+    const client = clientOf(route);
+    const call = currentInvocation()?.call;
+    if (call === undefined) return native(input, { ...init, client });
+    const request = new Request(input, init);
+    request.headers.set(CALL_HEADER, call);
+    return native(request, { client });
   };
 }
 

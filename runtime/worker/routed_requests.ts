@@ -8,7 +8,9 @@
 import http from "node:http";
 import https from "node:https";
 import { urlToHttpOptions } from "node:url";
+import { CALL_HEADER } from "./invocation.ts";
 import type { RouteTable, SocketRoute } from "./routes.ts";
+import { currentInvocation } from "./scope.ts";
 
 type RequestOptions = Record<string, unknown>;
 type RequestFunction = (this: unknown, ...args: unknown[]) => http.ClientRequest;
@@ -34,7 +36,15 @@ function replaceRequest(
     const { options, callback } = readArguments(args);
     const route = routes.of(hostOf(options));
     if (route === undefined) return native.apply(this, args);
-    return plainRequest(overSocket(options, defaultPort, route.socket), callback);
+    const started = plainRequest(
+      overSocket(options, defaultPort, route.socket),
+      callback,
+    );
+    const call = currentInvocation()?.call;
+    if (call !== undefined && !started.headersSent) {
+      started.setHeader(CALL_HEADER, call);
+    }
+    return started;
   };
   module.request = request;
   module.get = function get(this: unknown, ...args: unknown[]) {

@@ -35,6 +35,7 @@ import type {
 } from "./protocol.ts";
 import { installRoutes } from "./routes.ts";
 import { currentComponent, currentInvocation, runWithin } from "./scope.ts";
+import { installSimulatedTime } from "./simulated_time.ts";
 import { installStandardStreams } from "./standard_streams.ts";
 import { runStep } from "./step.ts";
 import { installStrayFailures } from "./stray_failures.ts";
@@ -154,6 +155,7 @@ export class Session {
     const place = placeOf(entry, event);
     const invocation = new Invocation(id, log_limit_bytes, loaded.host, place);
     this.#inFlight.set(id, invocation);
+    if (invocation.nowMs !== undefined) installSimulatedTime();
     promiseThen(
       runWithin(loaded.scope, invocation, () => this.#run(invocation, loaded, frame)),
       // Unhandled rejections surface between the run's last step and the next turn.

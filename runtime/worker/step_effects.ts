@@ -1,6 +1,6 @@
 /**
- * The effects that only steps of workflows have: pauses, sends, their response, and
- * requests to the host's services.
+ * The effects that only steps of workflows have: pauses, more time, sends, their response,
+ * and requests to the host's services.
  *
  * Responsible for sending them as frames while the step runs, and for letting no more
  * than one response count. Not responsible for the arguments of components (`flow.ts`,
@@ -20,6 +20,8 @@ import type {
   WireError,
 } from "./protocol.ts";
 
+const now = performance.now.bind(performance);
+
 /** The run that the effects are of. */
 export interface StepRun {
   readonly hasEnded: boolean;
@@ -35,6 +37,7 @@ export class StepEffects {
   #id: number;
   #outbox: Outbox;
   #run: StepRun;
+  #beganAt = now();
   #hasResponded = false;
   /** Whether parts of the response's body are still to come. */
   #isResponding = false;
@@ -52,6 +55,13 @@ export class StepEffects {
   pause(asked: Pause): void {
     if (this.#run.refuses(`$.flow.${asked.op}`)) return;
     this.#outbox.paused(this.#id, asked);
+  }
+
+  /** Has the time limit begin anew; the milliseconds since the step began, or undefined if it has ended. */
+  refreshTimeout(): number | undefined {
+    if (this.#run.refuses("$.flow.refreshTimeout")) return undefined;
+    this.#outbox.refreshTimeout(this.#id);
+    return now() - this.#beganAt;
   }
 
   send(kind: SendKind, value: unknown): void {

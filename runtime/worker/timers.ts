@@ -4,7 +4,8 @@
  * An interval must not continue after the run that started it: pending timers are
  * cancelled when the run ends, and none can be started for it afterwards. Timers
  * started while the module loads belong to no run and continue until the component is
- * unloaded: one that is due afterwards does nothing. An error of a timer or an immediate
+ * unloaded: one that is due afterwards does nothing. The own time of a run that has one
+ * moves on by the delays of its timers. An error of a timer or an immediate
  * fails its run; immediates are not cut, as they come at once. Not responsible for the
  * promise timers of `node:timers/promises`, whose continuations find their run ended.
  */
@@ -37,10 +38,15 @@ function ownedTimer(start: StartTimer, firesOnce: boolean, report: ReportFailure
     }
     const invocation = currentInvocation();
     const cancel = () => clearTimer(timer);
+    let dueMs = invocation?.nowMs;
     const timer = start(
       function (this: unknown) {
         if (component.isUnloaded) return cancel();
         if (firesOnce) invocation?.removeTimer(cancel);
+        if (dueMs !== undefined) {
+          dueMs += Math.max(Number(delayMs) || 0, 0);
+          invocation?.moveTo(dueMs);
+        }
         try {
           callback.apply(this, args);
         } catch (thrown) {

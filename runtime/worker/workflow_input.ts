@@ -32,6 +32,15 @@ export interface WorkflowInput {
   context: Record<string, unknown>;
   /** The folder that is `/tmp`: shared by the steps of one run. */
   tmp?: string;
+  /** Only in tests of workflows. */
+  simulated?: SimulatedInput;
+}
+
+export interface SimulatedInput {
+  /** The time, epoch milliseconds. */
+  now_ms: number;
+  /** Names the call of the step to the network of the test. */
+  call?: string;
 }
 
 export interface WaitUrls {
@@ -45,6 +54,8 @@ export interface StepInput extends WorkflowInput {
   /** As the file has them, compiled. */
   props?: Record<string, TemplateValue> | null;
   urls: WaitUrls;
+  /** The time limit with and without refreshing, both in epoch milliseconds. */
+  deadline: { first: number; last: number };
   /** Whether pauses end the run instead, as in tests. */
   is_test?: boolean;
   /** About the former try of a step that failed. */
@@ -68,8 +79,9 @@ export interface EvaluateInput extends WorkflowInput {
 export function placeOf(entry: Entry, event: unknown): WorkflowPlace | undefined {
   const isStep = entry.kind === "step";
   if (!isStep && entry.kind !== "evaluate") return undefined;
-  const { tmp, context } = ownFields<Partial<WorkflowInput>>(event);
+  const { tmp, context, simulated } = ownFields<Partial<WorkflowInput>>(event);
   const { trace_id } = ownFields<Record<string, unknown>>(context);
   const traceId = typeof trace_id === "string" ? trace_id : undefined;
-  return { isStep, tmp, traceId };
+  const { now_ms, call } = ownFields<Partial<SimulatedInput>>(simulated);
+  return { isStep, tmp, traceId, nowMs: now_ms, call };
 }

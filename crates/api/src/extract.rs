@@ -10,7 +10,7 @@ mod path_id;
 pub(crate) use self::{
     folder::Folder,
     page::{Paging, cursor},
-    pages::Pages,
+    pages::{ForwardPages, Pages},
     params::{Params, Query},
     path_event::PathEvent,
     path_id::{PathId, PathText},

@@ -17,8 +17,8 @@ use crate::{
         accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sessions, sources, subscriptions, users,
-        variables, webhooks, workflow_runs, workflows, workspaces,
+        event_search, events, feeds, health, keys, orgs, registry, runs, sessions, sources,
+        subscriptions, usage, users, variables, webhooks, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -102,6 +102,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(variables::list),
     || routes!(variables::set, variables::delete),
     // Events of sources and of workflows.
+    || routes!(event_search::search),
     || routes!(events::summaries),
     || routes!(events::delete),
     || routes!(events::logs),
@@ -145,9 +146,17 @@ const CLIENTS: &[PathItem] = &[
     // Data stores and their records.
     || routes!(data_stores::list),
     || routes!(data_stores::records),
+    || {
+        routes!(
+            data_stores::record,
+            data_stores::write_record,
+            data_stores::delete_record
+        )
+    },
     || routes!(data_stores::delete),
     // Users and workspaces.
     || routes!(users::me),
+    || routes!(usage::show),
     || routes!(users::sources),
     || routes!(orgs::sources),
     || routes!(users::create, users::list),

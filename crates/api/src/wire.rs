@@ -12,6 +12,8 @@ mod delivery_search;
 mod envelope;
 mod error;
 mod event;
+mod event_search;
+mod event_detail;
 mod feed;
 mod folder;
 mod health;
@@ -25,6 +27,7 @@ mod session;
 mod source;
 mod source_health;
 mod subscription;
+mod usage;
 mod user;
 mod variable;
 mod webhook;
@@ -38,14 +41,17 @@ pub(crate) use self::{
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
-    cause::{EventDetail, ListenerRun},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
-    data_store::{DataStore, Record, TextCursor, place},
+    data_store::{
+        DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
+    },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
+    event_search::{EventSearchRequest, SearchedEvents},
+    event_detail::{EventDetail, ListenerRun},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{
@@ -58,6 +64,7 @@ pub(crate) use self::{
     session::{Session, SignInLink},
     source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
+    usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},
     webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},

@@ -14,6 +14,7 @@ mod exit;
 mod follow;
 mod launcher;
 mod output;
+mod own_file;
 mod package;
 mod prop;
 mod reference;

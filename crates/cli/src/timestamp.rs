@@ -61,6 +61,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_time_ago_is_counted_back_from_now() {
+        assert_eq!(given("1h", EpochMs(1_767_225_600_000)), "1767222000000");
+        assert_eq!(
+            given("2026-01-31", EpochMs(1_767_225_600_000)),
+            "2026-01-31"
+        );
+        assert_eq!(
+            given("1767222000000", EpochMs(1_767_225_600_000)),
+            "1767222000000"
+        );
+    }
+
+    #[test]
     fn times_are_given_in_several_forms() {
         for (text, millis) in [
             ("1970-01-02", Some(86_400_000)),

@@ -248,6 +248,9 @@ pub struct WorkerSpec {
     pub tenant: Arc<str>,
     /// Whether it shares no worker with others.
     pub is_isolated: bool,
+    /// The worker's heap in MiB, if it is not the engine's. All that may share a worker have to want the same one: the
+    /// steps of a deployment do.
+    pub heap_mib: Option<u32>,
     /// [`Artifact::hash`] of the code.
     pub artifact_hash: ArtifactHash,
     /// `process.env` of the component (`PD_COMPONENT`).

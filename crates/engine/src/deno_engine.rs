@@ -23,11 +23,6 @@ use crate::{
     worker::{WorkerLaunch, folder},
 };
 
-/// The memory of a worker besides V8's heap: Deno itself, code, buffers.
-const BESIDES_HEAP_MIB: u64 = 256;
-/// The part of V8's heap that components in one worker may take before further ones get another: what is left is for
-/// their runs.
-const SHARED_PART: (u64, u64) = (3, 4);
 /// The time after which an unavailable bundler is tried again.
 const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
@@ -114,10 +109,7 @@ impl DenoEngine {
             rested_memory_bytes: config.rested_workers_memory_mib << 20,
             workers_per_tenant: config.workers_per_tenant,
             room: config.room,
-            shared_worker_bytes: (u64::from(config.limits.heap_mib) << 20) * SHARED_PART.0
-                / SHARED_PART.1,
             isolation: config.isolation,
-            worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
             worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
             artifacts_dir: config.cache_dir.join(UNPACKED),

@@ -98,19 +98,22 @@ impl NetworkPolicy {
     pub fn deny_net_ranges(&self) -> Vec<String> {
         let allowed = match self {
             Self::All => return Vec::new(),
-            Self::Nothing => return vec!["0.0.0.0/0".to_owned()],
-            Self::PublicOnly => &[][..],
+            Self::PublicOnly | Self::Nothing => &[][..],
             Self::Ranges(ranges) => ranges,
         };
-        let ranges = not_public().filter(|range| range.first().is_ipv4());
-        let ranges = ranges
-            .flat_map(|range| range.without_all(allowed))
-            .map(|range| range.to_string());
+        let ranges: Vec<_> = match self {
+            Self::Nothing => vec!["0.0.0.0/0".to_owned()],
+            _ => {
+                let ranges = not_public().filter(|range| range.first().is_ipv4());
+                let ranges = ranges.flat_map(|range| range.without_all(allowed));
+                ranges.map(|range| range.to_string()).collect()
+            }
+        };
         let addresses = NOT_PUBLIC_V6_ADDRESSES
             .iter()
             .filter(|&&address| !self.is_allowed(IpAddr::V6(address)))
             .map(|address| format!("[{address}]"));
-        ranges.chain(addresses).collect()
+        ranges.into_iter().chain(addresses).collect()
     }
 
     /// Whether the sandbox must refuse IPv6 sockets to workers, because Deno's flags cannot express this
@@ -267,6 +270,26 @@ mod tests {
             );
         }
         assert!(NetworkPolicy::PublicOnly.needs_ipv6_off());
+        assert!(NetworkPolicy::Nothing.needs_ipv6_off());
+    }
+
+    #[test]
+    fn no_address_of_either_kind_is_allowed_where_nothing_is() {
+        let policy = NetworkPolicy::Nothing;
+        for address in [
+            "127.0.0.1",
+            "1.1.1.1",
+            "::1",
+            "::",
+            "fd00:ec2::254",
+            "::ffff:1.1.1.1",
+            "2606:4700:4700::1111",
+        ] {
+            assert!(!allowed(&policy, address), "{address}");
+        }
+        // Without a sandbox, which refuses all of IPv6, Deno refuses what its flags can name.
+        let denied = policy.deny_net_ranges();
+        assert_eq!(denied, ["0.0.0.0/0", "[::1]", "[::]", "[fd00:ec2::254]"]);
     }
 
     fn cidr_v4() -> impl Strategy<Value = Cidr> {

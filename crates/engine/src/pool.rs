@@ -51,8 +51,6 @@ pub(crate) struct Pool {
     shares: Arc<Shares>,
     shared: Arc<SharedWorkers>,
     room: WorkerRoom,
-    /// Memory beyond which a shared worker gets no more components.
-    shared_worker_bytes: u64,
     queue: FairQueue,
     /// Turns to load key-value maps.
     maps: Semaphore,
@@ -80,7 +78,6 @@ impl Pool {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
             room: config.room,
-            shared_worker_bytes: config.shared_worker_bytes,
             shared: Arc::clone(&shared),
             queue: FairQueue::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),

@@ -48,6 +48,12 @@ use pulse::Beat;
 use runs::{Removal, Runs};
 use turns::{Turn, Turns};
 
+/// The memory of a worker besides V8's heap: Deno itself, code, buffers.
+const BESIDES_HEAP_MIB: u64 = 256;
+/// The part of V8's heap that components in one worker may take before further ones get another: what is left is for
+/// their runs.
+const SHARED_PART: (u64, u64) = (3, 4);
+
 /// The place of a component's code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code {
@@ -67,6 +73,7 @@ struct AllCode {
 /// A worker past its start.
 pub(crate) struct Worker {
     pid: u32,
+    heap_mib: u32,
     folder: WorkerFolder,
     outbox: Arc<Outbox>,
     runs: Mutex<Runs>,
@@ -218,6 +225,21 @@ impl Worker {
     /// The same as it was when it was last looked at.
     pub(crate) fn last_memory(&self) -> u64 {
         self.last_memory.load(Ordering::Relaxed)
+    }
+
+    /// Its heap.
+    pub(crate) fn heap_mib(&self) -> u32 {
+        self.heap_mib
+    }
+
+    /// Memory beyond which it has to end, in bytes.
+    pub(crate) fn memory_max(&self) -> u64 {
+        (u64::from(self.heap_mib) + BESIDES_HEAP_MIB) << 20
+    }
+
+    /// Memory beyond which it gets no further components, in bytes.
+    pub(crate) fn shared_memory_max(&self) -> u64 {
+        (u64::from(self.heap_mib) << 20) * SHARED_PART.0 / SHARED_PART.1
     }
 
     /// Whether the worker's temporary files take more than `limit` bytes.

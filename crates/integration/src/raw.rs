@@ -43,6 +43,11 @@ impl Raw {
         self.0.write_all(bytes).await
     }
 
+    /// Sends nothing more, and goes on listening.
+    pub async fn finish(&mut self) -> io::Result<()> {
+        self.0.shutdown().await
+    }
+
     /// All that comes up to the node's end of the connection, in good order or not.
     pub async fn rest(&mut self) -> String {
         let mut received = Vec::new();

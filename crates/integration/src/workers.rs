@@ -10,9 +10,24 @@ use rustix::{
     },
 };
 
-use crate::node::Node;
+use crate::{node::Node, receiver::Receiver};
 
 impl Node {
+    /// Kills the workers as soon as an execution has begun, so many times. Each execution calls the gate with a body of its
+    /// own until it may go on.
+    pub async fn kill_begun(&self, gate: &Receiver, times: usize) {
+        for begun in 1..=times {
+            gate.until(|received| {
+                let mut executions: Vec<_> = received.iter().map(|one| one.body.clone()).collect();
+                executions.sort();
+                executions.dedup();
+                executions.len() >= begun
+            })
+            .await;
+            assert!(self.kill_workers() > 0);
+        }
+    }
+
     /// Kills every process of the runtime that the node has, as the kernel does when memory runs out:
     /// with SIGKILL, and without telling the node, which finds all of them gone at once. Returns how many there were.
     pub fn kill_workers(&self) -> usize {

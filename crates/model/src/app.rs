@@ -77,6 +77,21 @@ pub struct AppField {
     pub multiline: bool,
 }
 
+/// Parts of the names of fields that hold secrets.
+const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
+
+/// Whether a field of an account is a secret: as the app's definition says, or else its name.
+pub fn is_secret_field(app: Option<&AppDefinition>, name: &str) -> bool {
+    let defined = app.and_then(|app| app.fields.iter().find(|field| field.name == name));
+    match defined {
+        Some(field) => field.secret,
+        None => {
+            let name = name.to_lowercase();
+            SECRETS.iter().any(|secret| name.contains(secret))
+        }
+    }
+}
+
 /// An app's OAuth 2 endpoints, and their expectations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

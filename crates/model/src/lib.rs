@@ -15,6 +15,7 @@ pub mod duration;
 pub mod endpoint;
 pub mod error;
 pub mod event;
+pub mod event_search;
 pub mod hash;
 pub mod id;
 pub mod limits;

@@ -38,6 +38,10 @@ pub const PENDING_DELIVERIES_COUNTED_MAX: u32 = 1_000;
 /// Events pass through at most this many sources and workflows.
 pub const HOPS_MAX: u32 = 16;
 
+/// A step of a workflow that refreshes its time limit again and again takes no longer than this, or than its limit if
+/// that is longer.
+pub const REFRESHED_STEP_MAX: Duration = Duration::from_secs(60 * 60);
+
 /// The limits of the data stores of one owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataStoreLimits {

@@ -50,6 +50,8 @@ pub struct PlatformConfig {
     pub rate_limit: Option<NonZeroU32>,
     /// The proxies that are believed about the caller of an endpoint.
     pub trusted_proxies: TrustedProxies,
+    /// Heap of a workflow's worker at most, in MiB.
+    pub workflow_memory_max_mib: u32,
     /// Bytes that the files of one owner may have together.
     pub file_bytes_per_owner: u64,
 }

@@ -55,13 +55,17 @@ fn in_use_text(in_use: &InUse) -> String {
     let InUse {
         user_id,
         sources,
+        workflows,
         webhooks,
     } = in_use;
-    let counts = match (sources, webhooks) {
-        (0, webhooks) => format!("{webhooks} webhooks"),
-        (sources, 0) => format!("{sources} sources"),
-        (sources, webhooks) => format!("{sources} sources and {webhooks} webhooks"),
-    };
+    let counts = [
+        (sources, "sources"),
+        (workflows, "workflows"),
+        (webhooks, "webhooks"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| **count > 0);
+    let counts: Vec<_> = counts.map(|(count, of)| format!("{count} {of}")).collect();
+    let counts = counts.join(" and ");
     format!(
         "user `{user_id}` still has {counts}; delete them first, or revoke the user's keys to shut it out"
     )

@@ -151,10 +151,21 @@ impl DataStores {
 
     async fn set(&self, store: &DataStoreRef, record: NewRecord, now_ms: EpochMs) -> Answer {
         check_record(&record.key, record.value.get())?;
+        let refused = self.write(store, record, now_ms).await?;
+        refused.map_or(Ok(None), |reason| Err(Fault::Refused(reason)))
+    }
+
+    /// Writes a record that was checked, unless its owner has no room for it: then says why.
+    pub(crate) async fn write(
+        &self,
+        store: &DataStoreRef,
+        record: NewRecord,
+        now_ms: EpochMs,
+    ) -> Result<Option<String>, StoreError> {
         let limits = DataStoreLimits::default();
         let rows = &self.core.store;
         let written = rows.write_record(store, record, limits, now_ms).await?;
-        refused(written, limits).map_or(Ok(None), |reason| Err(Fault::Refused(reason)))
+        Ok(refused(written, limits))
     }
 }
 
@@ -188,7 +199,7 @@ fn refused(written: RecordWritten, limits: DataStoreLimits) -> Option<String> {
 }
 
 /// So many seconds from now.
-fn later(now_ms: EpochMs, seconds: f64) -> EpochMs {
+pub(crate) fn later(now_ms: EpochMs, seconds: f64) -> EpochMs {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

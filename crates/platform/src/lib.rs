@@ -75,8 +75,10 @@ pub use use_cases::{
         Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
         LinkOpened, NewConnect,
     },
+    data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
     delivery_search::{ChangeDeliveries, DeliveriesChanged},
+    event_search::EventsSearch,
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
     ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
@@ -88,6 +90,7 @@ pub use use_cases::{
     secret_rotation::{Rotation, holds_secrets},
     sessions::{Browser, NewSession, NewSignInLink, SignedIn},
     sources::{DeploySource, SourceView, UpdateSource},
+    usage::{USAGE_DAYS_MAX, UsageView},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
@@ -104,9 +107,9 @@ pub use workflows::{UploadPlace, WaitUrls};
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, Delivery,
-    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries, Health,
-    HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter, Owner, Record, RunFilter,
-    RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent, Session, SourceHealth, Usage,
-    User, Webhook, WebhookBacklog,
+    Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
+    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
+    FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
+    Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
+    Session, SourceHealth, Usage, User, Webhook, WebhookBacklog,
 };

@@ -32,8 +32,11 @@ use crate::{
     sign_in_throttle::SignInThrottle,
     signing_key::InstallationKey,
     spans::Tracer,
-    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
+    workflows::{AccountMasks, OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
+
+/// Parts of searches that are read at once: the store has readers for everybody else besides.
+const SEARCHES_MAX: usize = 2;
 
 /// The name of the only node of a store.
 const NODE: &str = "node";
@@ -84,6 +87,8 @@ pub struct Platform {
     pub(crate) connect_ended: tokio::sync::Notify,
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
     pub(crate) webhook_changes: tokio::sync::Mutex<()>,
+    /// Turns for reading a part of a search.
+    pub(crate) searches: Semaphore,
     /// Room for calls that belong to no source.
     pub(crate) calls: Semaphore,
 }
@@ -160,6 +165,11 @@ impl Platform {
             Arc::clone(&secret_keys),
             Arc::clone(&wait_key),
         ));
+        let account_masks = Arc::new(AccountMasks::new(
+            Arc::clone(&core),
+            Arc::clone(&accounts),
+            Arc::clone(&wait_key),
+        ));
         let workflows = Workflows::new(WorkflowContext {
             core: Arc::clone(&core),
             leases: Arc::clone(&leases),
@@ -171,10 +181,11 @@ impl Platform {
             endings: Default::default(),
             error_mails: Default::default(),
             variables: Arc::clone(&variables),
+            account_masks: Arc::clone(&account_masks),
             wait_key,
             residents: Default::default(),
         });
-        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables))?;
+        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables), account_masks)?;
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
@@ -188,6 +199,7 @@ impl Platform {
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),
             webhook_changes: tokio::sync::Mutex::default(),
+            searches: Semaphore::new(SEARCHES_MAX),
             calls: Semaphore::new(CALLS_MAX),
             core,
             secret_keys,

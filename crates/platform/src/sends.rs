@@ -28,7 +28,11 @@ use std::sync::{Arc, atomic::Ordering};
 use headwater_store::{ClaimedSend, Progress, StoreError};
 
 use self::{context::SendContext, taken::Taken};
-use crate::{core::Core, error::PlatformError, workflows::OpenedVariables};
+use crate::{
+    core::Core,
+    error::PlatformError,
+    workflows::{AccountMasks, OpenedVariables},
+};
 
 pub(crate) use self::arguments::shown_arguments;
 
@@ -48,8 +52,9 @@ impl Sends {
     pub(crate) fn new(
         core: Arc<Core>,
         variables: Arc<OpenedVariables>,
+        account_masks: Arc<AccountMasks>,
     ) -> Result<Self, PlatformError> {
-        let context = Arc::new(SendContext::new(core, variables)?);
+        let context = Arc::new(SendContext::new(core, variables, account_masks)?);
         Ok(Self { context })
     }
 

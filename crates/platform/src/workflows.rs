@@ -3,6 +3,7 @@
 //! A run is an invocation that stays until its end. Its state is a tree of places (`headwater_workflow::run`), written
 //! with each step in one commit (docs/decisions/0025-a-run-is-a-tree-of-places.md).
 
+mod account_masks;
 mod actor;
 mod admission;
 pub(crate) mod bearer;
@@ -41,11 +42,8 @@ use headwater_workflow::{path::Path, run::Resolution};
 use serde_json::value::to_raw_value;
 use tokio::sync::{mpsc, oneshot};
 
-use self::{
-    actor::Actor,
-    command::{Command, Handle},
-};
 pub(crate) use self::{
+    account_masks::{AccountMasks, accounts_marked_in},
     admission::{bounds, is_limited},
     calls::NewRun,
     committing::RunDetails,
@@ -55,9 +53,14 @@ pub(crate) use self::{
     http_event::{HttpEvent, with_urls},
     input::wait_id,
     loading::place_of,
+    masking::{Mask, Masks},
     responders::RunResponse,
     tokens::WaitKey,
     variables::OpenedVariables,
+};
+use self::{
+    actor::Actor,
+    command::{Command, Handle},
 };
 pub use self::{http_event::UploadPlace, tokens::WaitUrls};
 use crate::error::PlatformError;

@@ -1,30 +1,18 @@
-//! The events that caused invocations and runs: their columns, and the way from an event to what it caused.
+//! The way from an event to the runs that it caused.
 
 use headwater_model::{
     event::EventRef,
-    id::{EventId, InvocationId},
+    id::InvocationId,
     page::{Page, PageRequest, Position},
 };
 use headwater_store::{CausedRun, StoreError, Viewer};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use crate::{
     connection::failed,
-    row::{get, parsed, parsed_opt, signed, to_json, unsigned},
+    row::{get, parsed, signed, to_json},
     run_places, run_records,
 };
-
-/// The columns `cause_…` of an invocation or a run.
-pub(crate) fn of(row: &Row<'_>) -> Result<Option<EventRef>, StoreError> {
-    let Some(emitter) = parsed_opt(row, "cause_emitter_id")? else {
-        return Ok(None);
-    };
-    let id = EventId {
-        ms: unsigned(row, "cause_ms")?,
-        sequence: get(row, "cause_sequence")?,
-    };
-    Ok(Some(EventRef { emitter, id }))
-}
 
 /// The runs that event `?1` to `?3` caused and that the viewer `?4`, a member of `?5`, may see.
 const CAUSED: &str = "

@@ -130,15 +130,7 @@ pub(crate) fn of(
     class: ChannelClass,
     named: Option<&str>,
 ) -> Result<i64, StoreError> {
-    let counted = match named {
-        None => of_class(class),
-        Some("") => {
-            "ordinary_events - coalesce((SELECT sum(events) FROM channel_events WHERE emitter_id = ?1), 0)"
-        }
-        Some(_) => {
-            "coalesce((SELECT events FROM channel_events WHERE emitter_id = ?1 AND channel = ?2), 0)"
-        }
-    };
+    let counted = column(class, named);
     let channel = named.unwrap_or_default();
     connection
         .prepare_cached(&format!(
@@ -152,12 +144,20 @@ pub(crate) fn of(
         .map(Option::unwrap_or_default)
 }
 
-/// The column with the number of a class.
-fn of_class(class: ChannelClass) -> &'static str {
-    match class {
-        ChannelClass::Ordinary => "ordinary_events",
-        ChannelClass::Errors => "error_events",
-        ChannelClass::Logs => "log_events",
-        ChannelClass::Scheduled => "scheduled_events",
+/// The same as a column of `emitters`, with the channel as `?2`.
+pub(crate) fn column(class: ChannelClass, named: Option<&str>) -> &'static str {
+    match (class, named) {
+        (ChannelClass::Ordinary, Some("")) => {
+            "ordinary_events - coalesce((SELECT sum(events) FROM channel_events
+                                         WHERE channel_events.emitter_id = emitters.emitter_id), 0)"
+        }
+        (ChannelClass::Ordinary, Some(_)) => {
+            "coalesce((SELECT events FROM channel_events
+                       WHERE channel_events.emitter_id = emitters.emitter_id AND channel = ?2), 0)"
+        }
+        (ChannelClass::Ordinary, None) => "ordinary_events",
+        (ChannelClass::Errors, _) => "error_events",
+        (ChannelClass::Logs, _) => "log_events",
+        (ChannelClass::Scheduled, _) => "scheduled_events",
     }
 }

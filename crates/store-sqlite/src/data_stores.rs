@@ -55,11 +55,12 @@ impl DataStores for SqliteStore {
     async fn record_page(
         &self,
         store: &DataStoreRef,
+        prefix: &str,
         page: &PageRequest<String>,
         now_ms: EpochMs,
     ) -> Result<Page<Record>, StoreError> {
-        let (store, page) = (store.clone(), page.clone());
-        self.read(move |connection| read::page(connection, &store, &page, now_ms))
+        let (store, prefix, page) = (store.clone(), prefix.to_owned(), page.clone());
+        self.read(move |connection| read::page(connection, &store, &prefix, &page, now_ms))
             .await
     }
 

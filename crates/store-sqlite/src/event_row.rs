@@ -1,6 +1,10 @@
 //! Events as rows keep them.
 
-use headwater_model::{channel::Channel, event::Event, id::EventId};
+use headwater_model::{
+    channel::Channel,
+    event::{Event, EventRef},
+    id::EventId,
+};
 use headwater_store::StoreError;
 use rusqlite::Row;
 
@@ -30,4 +34,16 @@ pub(crate) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
         ts: get(row, "ts")?,
         run_id: parsed_opt(row, "run_id")?,
     })
+}
+
+/// The event that caused an invocation or a run: its columns `cause_…`.
+pub(crate) fn cause(row: &Row<'_>) -> Result<Option<EventRef>, StoreError> {
+    let Some(emitter) = parsed_opt(row, "cause_emitter_id")? else {
+        return Ok(None);
+    };
+    let id = EventId {
+        ms: unsigned(row, "cause_ms")?,
+        sequence: get(row, "cause_sequence")?,
+    };
+    Ok(Some(EventRef { emitter, id }))
 }

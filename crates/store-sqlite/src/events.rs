@@ -21,18 +21,18 @@ use crate::{
 };
 
 /// A channel filter in SQL.
-struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     class: ChannelClass,
     /// The channel, if it is one of several in its class.
     named: Option<&'a str>,
     /// The index that has these events in the order of their ids.
-    index: &'static str,
+    pub(crate) index: &'static str,
     /// The condition, on the channel as `?2` too.
-    condition: String,
+    pub(crate) condition: String,
 }
 
 impl<'a> Filter<'a> {
-    fn of(channels: &'a ChannelFilter) -> Self {
+    pub(crate) fn of(channels: &'a ChannelFilter) -> Self {
         let (class, named) = match channels {
             ChannelFilter::Class(class) => (*class, None),
             ChannelFilter::Named(channel) => (channel.class(), Some(channel.name())),
@@ -55,7 +55,8 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn channel(&self) -> &'a str {
+    /// The channel, `?2`.
+    pub(crate) fn channel(&self) -> &'a str {
         self.named.unwrap_or_default()
     }
 }

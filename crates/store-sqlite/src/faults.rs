@@ -1,14 +1,18 @@
-//! A disk that is away when a test says so: nothing can be written, and everything can be read.
+//! A disk that is away when a test says so: nothing can be written, and everything can be read. And one that has lost
+//! values of runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use headwater_store::StoreError;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Whether the disk is away.
+/// The state of the disk.
 #[derive(Default)]
 pub struct Faults {
     is_away: AtomicBool,
+    /// Hashes of blobs of runs.
+    lost: Mutex<Vec<String>>,
     commit_refused: Notify,
 }
 
@@ -34,6 +38,15 @@ impl Faults {
     /// Takes the disk away, or gives it back.
     pub fn set_away(&self, is_away: bool) {
         self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// Loses every blob of this hash, as a damaged disk does.
+    pub fn lose_blob(&self, hash: &str) {
+        self.lost.lock().push(hash.to_owned());
+    }
+
+    pub(crate) fn has_lost(&self, hash: &str) -> bool {
+        self.lost.lock().iter().any(|lost| lost == hash)
     }
 
     /// Returns once a commit of runs has failed because the disk was away.

@@ -11,9 +11,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
 
 use crate::{
-    causes,
     connection::{ExecutePrepared as _, failed, is_taken},
-    emitters,
+    emitters, event_row,
     living::{Living, as_json},
     queued_events,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
@@ -382,7 +381,7 @@ fn delete_counted(
     let position: i64 = get(row, "position")?;
     let origins = Origins {
         had_scheduled: get(row, "has_scheduled")?,
-        caused_by: causes::of(row)?,
+        caused_by: event_row::cause(row)?,
     };
     if let Some(owner) = get::<Option<String>>(row, "owner_id")? {
         queued_events::remove(connection, &owner, unsigned(row, "bytes")?)?;

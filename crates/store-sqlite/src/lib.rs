@@ -24,6 +24,7 @@ mod dispatch;
 mod emitters;
 mod event_log;
 mod event_row;
+mod event_search;
 mod events;
 #[cfg(feature = "faults")]
 mod faults;

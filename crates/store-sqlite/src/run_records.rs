@@ -16,8 +16,8 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    causes,
     connection::failed,
+    event_row,
     row::{get, json_opt, name_of, named, parsed, signed, to_json, trace, unsigned, unsigned_opt},
 };
 
@@ -130,7 +130,7 @@ pub(crate) fn record(row: &Row<'_>) -> Result<RunRecord, StoreError> {
     Ok(RunRecord {
         id: parsed(row, "id")?,
         runnable: parsed(row, "runnable_id")?,
-        caused_by: causes::of(row)?,
+        caused_by: event_row::cause(row)?,
         ended: ended(row)?,
         last_event,
     })
@@ -169,6 +169,11 @@ fn part(has_failed: bool, filter: &RunFilter) -> Result<String, StoreError> {
     }
     if let Some(trigger) = &filter.trigger {
         part += &format!(" AND trigger = '{}'", name_of(trigger)?);
+    }
+    match filter.has_dropped {
+        Some(true) => part += " AND dropped > 0",
+        Some(false) => part += " AND dropped = 0",
+        None => {}
     }
     Ok(part)
 }

@@ -61,6 +61,8 @@ pub(crate) fn listed(
                  SELECT position FROM subscriptions WHERE emitter = ?1
                  UNION SELECT position FROM sources JOIN subscriptions ON emitter = sources.id WHERE workspace_id = ?1
                  UNION SELECT position FROM sources JOIN subscriptions ON listener = sources.id WHERE workspace_id = ?1
+                 UNION SELECT position FROM workflows JOIN subscriptions ON emitter = workflows.id WHERE workspace_id = ?1
+                 UNION SELECT position FROM workflows JOIN subscriptions ON listener = workflows.id WHERE workspace_id = ?1
                  UNION SELECT position FROM webhooks JOIN subscriptions ON listener = webhooks.id WHERE workspace_id = ?1)",
             id.as_str(),
         ),

@@ -8,7 +8,8 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ApiKey, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User, Workspace,
+    ApiKey, DayUsage, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User,
+    Workspace,
 };
 
 use crate::{first_user, keys, store::SqliteStore, usage, users, workspaces};
@@ -158,6 +159,17 @@ impl Tenants for SqliteStore {
     ) -> Result<Usage, StoreError> {
         let spender = spender.clone();
         self.read(move |connection| usage::between(connection, &spender, since_ms, until_ms))
+            .await
+    }
+
+    async fn daily_usage(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+    ) -> Result<Vec<DayUsage>, StoreError> {
+        let spender = spender.clone();
+        self.read(move |connection| usage::by_day(connection, &spender, since_ms, until_ms))
             .await
     }
 

@@ -1,8 +1,8 @@
 //! The cost of runs, per UTC day, user and workspace.
 
 use headwater_model::time::EpochMs;
-use headwater_store::{Owner, Spender, StoreError, Usage};
-use rusqlite::{Connection, params};
+use headwater_store::{DayUsage, Owner, Spender, StoreError, Usage};
+use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::failed,
@@ -15,10 +15,7 @@ pub(crate) fn between(
     since_ms: EpochMs,
     until_ms: EpochMs,
 ) -> Result<Usage, StoreError> {
-    let id = match spender {
-        Spender::User(id) => id.as_str(),
-        Spender::Workspace(id) => id.as_str(),
-    };
+    let id = id_of(spender);
     let failed = failed("reading usage");
     let mut statement = connection
         .prepare_cached(
@@ -30,11 +27,52 @@ pub(crate) fn between(
     let mut rows = statement.query(days).map_err(&failed)?;
     match rows.next().map_err(&failed)? {
         None => Ok(Usage::default()),
-        Some(row) => Ok(Usage {
-            invocations: unsigned(row, "invocations")?,
-            compute_ms: unsigned(row, "compute_ms")?,
-        }),
+        Some(row) => from_row(row),
     }
+}
+
+/// The same day by day.
+pub(crate) fn by_day(
+    connection: &Connection,
+    spender: &Spender,
+    since_ms: EpochMs,
+    until_ms: EpochMs,
+) -> Result<Vec<DayUsage>, StoreError> {
+    let failed = failed("reading daily usage");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT day, invocations, compute_ms FROM daily_usage
+             WHERE owner_id = ? AND day BETWEEN ? AND ? ORDER BY day",
+        )
+        .map_err(&failed)?;
+    let days = params![
+        id_of(spender),
+        signed(since_ms.day()),
+        signed(until_ms.day())
+    ];
+    let mut rows = statement.query(days).map_err(&failed)?;
+    let mut by_day = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        by_day.push(DayUsage {
+            day: unsigned(row, "day")?,
+            usage: from_row(row)?,
+        });
+    }
+    Ok(by_day)
+}
+
+fn id_of(spender: &Spender) -> &str {
+    match spender {
+        Spender::User(id) => id.as_str(),
+        Spender::Workspace(id) => id.as_str(),
+    }
+}
+
+fn from_row(row: &Row<'_>) -> Result<Usage, StoreError> {
+    Ok(Usage {
+        invocations: unsigned(row, "invocations")?,
+        compute_ms: unsigned(row, "compute_ms")?,
+    })
 }
 
 /// Adds to the day's usage of the user, and of the workspace if there is one.

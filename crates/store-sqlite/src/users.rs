@@ -151,12 +151,14 @@ fn check_nothing_runs(connection: &Connection, id: &UserId) -> Result<(), StoreE
         Ok(count.unsigned_abs())
     };
     let sources = count("SELECT count(*) FROM sources WHERE user_id = ?")?;
+    let workflows = count("SELECT count(*) FROM workflows WHERE user_id = ?")?;
     let webhooks = count("SELECT count(*) FROM webhooks WHERE user_id = ?")?;
-    match (sources, webhooks) {
-        (0, 0) => Ok(()),
+    match (sources, workflows, webhooks) {
+        (0, 0, 0) => Ok(()),
         _ => Err(Conflict::InUse(InUse {
             user_id: id.clone(),
             sources,
+            workflows,
             webhooks,
         })
         .into()),

@@ -23,6 +23,10 @@ impl WorkflowRuns for SqliteStore {
     }
 
     async fn run_blob(&self, id: &InvocationId, hash: &str) -> Result<Option<Bytes>, StoreError> {
+        #[cfg(feature = "faults")]
+        if self.faults().has_lost(hash) {
+            return Ok(None);
+        }
         let (id, hash) = (id.clone(), hash.to_owned());
         self.read(move |connection| run_places::blob(connection, id.as_str(), &hash))
             .await

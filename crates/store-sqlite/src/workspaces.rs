@@ -19,6 +19,7 @@ use crate::{
 
 /// The emitters and listeners of workspace `?1`.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
+                           UNION ALL SELECT id FROM workflows WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
 pub(crate) fn create(
@@ -181,6 +182,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
     emitters::pass_on(connection, departure)?;
     for table in [
         "sources",
+        "workflows",
         "components",
         "component_search",
         "accounts",
@@ -238,7 +240,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         .map(drop)
 }
 
-/// Deletes a workspace without sources.
+/// Deletes a workspace without sources, workflows and webhooks.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
     stores::delete_all_of(connection, id)?;

@@ -27,6 +27,7 @@ pub mod deliveries;
 pub mod delivery_search;
 pub mod discarding;
 pub mod dispatch;
+pub mod event_search;
 mod fixture;
 pub mod folders;
 pub mod history;
@@ -187,6 +188,7 @@ macro_rules! conformance_tests {
                 a_record_is_overwritten_and_deleted,
                 a_stretch_of_records_is_bounded_by_number_and_bytes,
                 records_are_paged_both_ways,
+                records_are_paged_by_the_beginning_of_their_keys,
                 a_page_of_large_records_ends_early,
                 a_full_store_takes_no_more,
                 expired_records_make_room,
@@ -340,6 +342,7 @@ macro_rules! conformance_tests {
                 deliveries_of_other_tenants_are_not_found,
                 deliveries_of_all_webhooks_are_paged_both_ways,
                 deliveries_are_found_by_each_field_of_the_filter,
+                deliveries_are_found_by_state_and_result,
                 an_event_that_is_gone_leads_to_its_deliveries,
                 a_search_is_bounded_and_goes_on_where_it_stopped,
                 counts_are_capped,
@@ -357,7 +360,7 @@ macro_rules! conformance_tests {
                 a_run_leaves_one_record_with_its_commit,
                 a_record_is_small_whatever_was_thrown,
                 runs_are_paged_both_ways,
-                runs_are_listed_by_outcome_trigger_and_start,
+                runs_are_listed_by_outcome_trigger_start_and_drops,
                 a_runs_events_are_found,
                 events_that_an_earlier_part_scheduled_are_found,
                 failures_are_kept_apart_from_successes,
@@ -407,6 +410,13 @@ macro_rules! conformance_tests {
                 a_source_is_emptied_in_bounded_steps,
                 totals_count_what_is_left,
             }
+            event_search {
+                parts_of_a_search_pass_every_event_once_newest_first,
+                a_search_is_of_its_emitters_channels_and_times,
+                words_and_paths_choose_among_the_events_of_a_search,
+                a_search_hides_what_is_being_deleted,
+                a_part_of_a_search_is_bounded,
+            }
             tail {
                 every_event_is_read_once_in_the_order_of_appending,
                 the_end_of_the_log_is_before_what_is_appended_later,
@@ -418,6 +428,7 @@ macro_rules! conformance_tests {
             }
             tenants {
                 other_usage_counts_for_both,
+                usage_is_told_day_by_day,
                 the_first_user_is_created_once,
                 two_first_users_at_the_same_time_become_one,
                 a_key_identifies_its_user,
@@ -433,6 +444,7 @@ macro_rules! conformance_tests {
                 what_a_member_made_passes_to_another_when_it_leaves,
                 subscriptions_within_a_workspace_outlive_the_membership,
                 automatic_subscriptions_into_a_workspace_end_with_the_membership,
+                a_leaving_members_workflows_are_triggered_as_before,
                 a_deleted_user_is_gone_with_what_it_had,
                 a_user_with_sources_is_not_deleted,
                 a_deleted_user_leaves_its_workspaces,

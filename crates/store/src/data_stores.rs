@@ -111,11 +111,14 @@ pub trait DataStores {
         now_ms: EpochMs,
     ) -> Result<Vec<Record>, StoreError>;
 
-    /// A page of records in the same order, which ends early after [`headwater_model::limits::DATA_STORE_PAGE_BYTES`]
-    /// of values. `total_count` counts those that have not expired.
+    /// A page of the records whose keys begin with `prefix`, in the same order, which ends early after
+    /// [`headwater_model::limits::DATA_STORE_PAGE_BYTES`] of values. `total_count` counts those that have not expired.
+    /// MUST take any text for a prefix, and read no record in front of it
+    /// (`conformance::data_stores::records_are_paged_by_the_beginning_of_their_keys`).
     async fn record_page(
         &self,
         store: &DataStoreRef,
+        prefix: &str,
         page: &PageRequest<String>,
         now_ms: EpochMs,
     ) -> Result<Page<Record>, StoreError>;

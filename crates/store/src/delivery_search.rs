@@ -123,7 +123,8 @@ pub trait DeliverySearch {
     /// (`conformance::delivery_search::deliveries_of_other_tenants_are_not_found`).
     /// MUST page both ways over all webhooks
     /// (`conformance::delivery_search::deliveries_of_all_webhooks_are_paged_both_ways`), and find those of the filter alone
-    /// (`conformance::delivery_search::deliveries_are_found_by_each_field_of_the_filter`).
+    /// (`conformance::delivery_search::deliveries_are_found_by_each_field_of_the_filter`,
+    /// `conformance::delivery_search::deliveries_are_found_by_state_and_result`).
     /// MUST find an event's deliveries when the log has trimmed it
     /// (`conformance::delivery_search::an_event_that_is_gone_leads_to_its_deliveries`).
     /// MUST look at [`DELIVERIES_SEARCHED_MAX`] at most, and say where it stopped

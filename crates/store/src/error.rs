@@ -151,6 +151,8 @@ pub struct InUse {
     pub user_id: UserId,
     /// The number of its sources that no other member would take over.
     pub sources: u64,
+    /// The number of its workflows that no other member would take over.
+    pub workflows: u64,
     /// The number of its webhooks that no other member would take over.
     pub webhooks: u64,
 }

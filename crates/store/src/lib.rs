@@ -15,6 +15,7 @@ pub mod data_stores;
 pub mod delivery_search;
 pub mod error;
 pub mod event_log;
+pub mod event_search;
 pub mod folders;
 pub mod key_value;
 pub mod lease;
@@ -45,6 +46,7 @@ pub use data_stores::*;
 pub use delivery_search::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
+pub use event_search::*;
 pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
@@ -84,6 +86,7 @@ pub trait Store:
     + Deliveries
     + DeliverySearch
     + EventLog
+    + EventSearches
     + KeyValue
     + DataStores
     + WorkQueue
@@ -114,6 +117,7 @@ impl<T> Store for T where
         + Deliveries
         + DeliverySearch
         + EventLog
+        + EventSearches
         + KeyValue
         + DataStores
         + WorkQueue

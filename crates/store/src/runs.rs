@@ -220,6 +220,8 @@ pub struct RunFilter {
     pub trigger: Option<RunTrigger>,
     /// The earliest start, epoch milliseconds.
     pub since_ms: Option<EpochMs>,
+    /// Whether dedupe dropped any of their events.
+    pub has_dropped: Option<bool>,
 }
 
 /// The numbers of newest runs to keep of each runnable.
@@ -243,7 +245,7 @@ pub trait Runs {
 
     /// A page of a runnable's runs, newest first. `total_count` counts those of the filter.
     /// MUST page both ways (`conformance::runs::runs_are_paged_both_ways`), and show those of the filter alone
-    /// (`conformance::runs::runs_are_listed_by_outcome_trigger_and_start`).
+    /// (`conformance::runs::runs_are_listed_by_outcome_trigger_start_and_drops`).
     async fn runs(
         &self,
         runnable: &RunnableId,

@@ -131,6 +131,15 @@ impl Usage {
     }
 }
 
+/// The cost of the runs of a UTC day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The day, counted from 1970-01-01.
+    pub day: u64,
+    /// Its cost.
+    pub usage: Usage,
+}
+
 /// Users, keys, workspaces and usage.
 #[async_trait]
 pub trait Tenants {
@@ -158,7 +167,7 @@ pub trait Tenants {
     /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
     /// uses. Its resources in a workspace pass to another member, as when it leaves; a workspace of
     /// which it is the last member is deleted with it. False: there was none.
-    /// MUST refuse with `InUse` while the user has sources or webhooks that no other member would take over;
+    /// MUST refuse with `InUse` while the user has sources, workflows or webhooks that no other member would take over;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
 
@@ -225,6 +234,8 @@ pub trait Tenants {
     /// or to it end, automatic ones too
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
     /// MUST do all of this together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
+    /// MUST pass workflows on with the feeds of their triggers
+    /// (`conformance::tenants::a_leaving_members_workflows_are_triggered_as_before`).
     /// MUST refuse with `Last` when there is no other member (`conformance::tenants::the_last_member_stays`).
     async fn remove_member(
         &self,
@@ -241,6 +252,15 @@ pub trait Tenants {
         since_ms: EpochMs,
         until_ms: EpochMs,
     ) -> Result<Usage, StoreError>;
+
+    /// The same day by day, oldest first, without days that have none.
+    /// MUST agree with [`Tenants::usage`] (`conformance::tenants::usage_is_told_day_by_day`).
+    async fn daily_usage(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+    ) -> Result<Vec<DayUsage>, StoreError>;
 
     /// Adds the cost of work that is not a run of a source, such as a single run of an action, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).

@@ -14,7 +14,7 @@ use crate::{
     wire::{AutoSubscription, AutoSubscriptionRequest, Data},
 };
 
-/// Subscribes a listener to all later sources
+/// Subscribes a listener to all later sources and workflows
 ///
 /// To `$errors` or `$logs` of every source and workflow that the caller creates from now on; each gets a
 /// subscription of its own. The same again changes nothing. The parameters may be in a JSON body

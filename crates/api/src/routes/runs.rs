@@ -33,10 +33,14 @@ pub(crate) async fn list(
     Paging(page): Paging<InvocationId>,
     Params(request): Params<RunsRequest>,
 ) -> PageReply<Run> {
+    let show = match request.shows_dropped() {
+        true => Run::with_dropped,
+        false => Run::from,
+    };
     let page = platform
         .source_runs(&caller, &id, request.into(), &page)
         .await?;
-    Ok(Json(Paged::new(page, |run| cursor(&run.id), Run::from)))
+    Ok(Json(Paged::new(page, |run| cursor(&run.id), show)))
 }
 
 /// Shows a run

@@ -3,10 +3,13 @@
 use std::str::FromStr;
 
 use headwater_model::page::{PageRequest, Position};
-use headwater_model::{data_store::DataStoreName, time::EpochMs};
-use serde::Serialize;
+use headwater_model::{data_store::DataStoreName, id::WorkspaceId, time::EpochMs};
+use headwater_platform::NamedDataStore;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{id, lenient};
 
 /// A data store: a key-value store that components share by its name.
 #[derive(Debug, Serialize, ToSchema)]
@@ -59,6 +62,83 @@ impl From<headwater_platform::Record> for Record {
             expires_at_ms: record.expires_at_ms,
             updated_at_ms: record.updated_at_ms,
         }
+    }
+}
+
+/// `GET /data_stores/{name}/records`, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordsRequest {
+    /// Only records whose keys begin with this text.
+    prefix: Option<String>,
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl RecordsRequest {
+    /// The data store of that name, and the beginning of keys.
+    pub(crate) fn of(self, name: String) -> (NamedDataStore, String) {
+        let workspace_id = self.workspace_id.or(self.org_id);
+        let named = NamedDataStore { name, workspace_id };
+        (named, self.prefix.unwrap_or_default())
+    }
+}
+
+/// A record of a data store, by its key.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordRequest {
+    /// The record's key: any text.
+    #[param(required, nullable = false)]
+    key: Option<String>,
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl RecordRequest {
+    /// The data store of that name, and the key.
+    pub(crate) fn of(self, name: String) -> (NamedDataStore, Option<String>) {
+        let workspace_id = self.workspace_id.or(self.org_id);
+        (NamedDataStore { name, workspace_id }, self.key)
+    }
+}
+
+/// A record to write.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({"key": "order/17", "value": {"paid": true}, "ttl": 3600}))]
+pub(crate) struct WriteRecord {
+    /// The record's key: any text of at most 1,024 bytes.
+    #[schema(required, nullable = false)]
+    pub(crate) key: Option<String>,
+    /// Any JSON of at most 1 MiB, null too.
+    #[serde(default, deserialize_with = "lenient::given")]
+    #[schema(required, value_type = serde_json::Value)]
+    pub(crate) value: Option<Box<RawValue>>,
+    /// The seconds after which it expires. Without it, or with 0, the record stays.
+    #[serde(default, deserialize_with = "lenient::number")]
+    #[schema(value_type = Option<f64>)]
+    pub(crate) ttl: Option<f64>,
+    /// The workspace that is meant.
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl WriteRecord {
+    /// The data store of that name.
+    pub(crate) fn store(&self, name: String) -> NamedDataStore {
+        let workspace_id = self.workspace_id.clone().or(self.org_id.clone());
+        NamedDataStore { name, workspace_id }
     }
 }
 

@@ -6,6 +6,7 @@ use headwater_model::{
     id::{EmitterId, EventId, InvocationId, WorkflowId},
     time::EpochMs,
 };
+use headwater_platform::FoundEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::{
     Number,
@@ -135,6 +136,24 @@ impl EventSummary {
                 emit_id: event.id,
                 name: event.channel,
                 emitter_id,
+                summary: event.summary,
+                id: event.key,
+                ts: event.ts.and_then(number),
+                run_id: event.run_id,
+            },
+        }
+    }
+
+    /// An event that was found. Its data is as it was emitted, by a workflow too: a search looks for its places.
+    pub(crate) fn found(event: FoundEvent) -> Self {
+        Self {
+            id: event.id,
+            indexed_at_ms: event.indexed_at_ms,
+            event: event.data,
+            metadata: EventMetadata {
+                emit_id: event.id,
+                name: event.channel,
+                emitter_id: event.emitter,
                 summary: event.summary,
                 id: event.key,
                 ts: event.ts.and_then(number),

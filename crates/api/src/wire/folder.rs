@@ -21,7 +21,8 @@ use super::id;
 pub(crate) struct PublishFolder {
     /// Texts by path: the components, and the files that they import relatively.
     files: BTreeMap<String, String>,
-    /// Paths of the components. Each writes out its `key` and `version`.
+    /// Paths of the components, each once. Each writes out its `key` and `version`.
+    #[schema(max_items = 500)]
     components: Vec<String>,
     /// Version ranges of npm packages that the files import without one, by name.
     #[serde(default)]

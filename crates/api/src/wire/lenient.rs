@@ -3,7 +3,10 @@
 use chrono::{DateTime, NaiveDate};
 use headwater_model::{prop::ConfiguredProps, time::EpochMs};
 use serde::{Deserialize, Deserializer, de::Error};
-use serde_json::Value;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 /// Whether a comma-separated `expand` parameter has this name.
 pub(super) fn expands(expand: Option<&str>, wanted: &str) -> bool {
@@ -38,6 +41,29 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     number
         .map(Some)
         .ok_or_else(|| D::Error::custom("expected an integer from 0"))
+}
+
+/// `1.5`, `"1.5"`; null is absent.
+pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let number = match value.as_str() {
+        Some(text) => text.parse().ok(),
+        None => value.as_f64(),
+    };
+    number
+        .map(Some)
+        .ok_or_else(|| D::Error::custom("expected a number"))
+}
+
+/// Any JSON, null too, which differs from leaving it out.
+pub(crate) fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Box<RawValue>>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    to_raw_value(&value).map(Some).map_err(D::Error::custom)
 }
 
 /// An object, or its JSON text; null is absent.

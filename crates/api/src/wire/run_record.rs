@@ -32,6 +32,16 @@ pub(crate) struct RunsRequest {
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[param(value_type = Option<String>)]
     since: Option<EpochMs>,
+    /// Only those of which dedupe dropped events, or none of them. With `true`, their `dropped_ids` are shown.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    dropped: Option<bool>,
+}
+
+impl RunsRequest {
+    /// Whether the ids of dropped events are to be shown.
+    pub(crate) fn shows_dropped(&self) -> bool {
+        self.dropped == Some(true)
+    }
 }
 
 impl From<RunsRequest> for RunFilter {
@@ -40,6 +50,7 @@ impl From<RunsRequest> for RunFilter {
             outcome: request.outcome.map(OutcomeFilter::from),
             trigger: request.trigger,
             since_ms: request.since,
+            has_dropped: request.dropped,
         }
     }
 }
@@ -109,6 +120,9 @@ pub(crate) struct Run {
     emitted: u32,
     /// Events that dedupe did not let through.
     dropped: u32,
+    /// The ids of the first 20 of these. Only where a run is shown by itself, and in listings with `dropped=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped_ids: Option<Vec<String>>,
     /// The `X-Request-Id` of the request that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
@@ -126,8 +140,6 @@ pub(crate) struct Run {
 pub(crate) struct RunDetail {
     #[serde(flatten)]
     run: Run,
-    /// The ids of the first 20 events that dedupe did not let through.
-    dropped_ids: Vec<String>,
     /// Its events, oldest first, without those on `$logs` and `$errors`.
     events: Vec<RunEvent>,
     /// Its lines on `$logs`, oldest first.
@@ -248,6 +260,7 @@ impl From<headwater_platform::RunRecord> for Run {
             duration_ms: ended.ended_at_ms.0.saturating_sub(ended.started_at_ms.0),
             emitted: ended.emitted,
             dropped: ended.dropped.count,
+            dropped_ids: None,
             request_id: ended.origin.request_id().map(str::to_owned),
             trace_id: trace.map(|trace| format!("{:032x}", trace.trace_id)),
             caused_by: run.caused_by.map(Cause::from),
@@ -255,12 +268,21 @@ impl From<headwater_platform::RunRecord> for Run {
     }
 }
 
+impl Run {
+    /// The run with the ids of events that dedupe dropped.
+    pub(crate) fn with_dropped(run: headwater_platform::RunRecord) -> Self {
+        let dropped_ids = Some(run.ended.dropped.keys.clone());
+        Self {
+            dropped_ids,
+            ..run.into()
+        }
+    }
+}
+
 impl From<headwater_platform::RunView> for RunDetail {
     fn from(view: headwater_platform::RunView) -> Self {
-        let dropped_ids = view.run.ended.dropped.keys.clone();
         Self {
-            run: view.run.into(),
-            dropped_ids,
+            run: Run::with_dropped(view.run),
             events: view.events.into_iter().map(RunEvent::from).collect(),
             logs: view.logs.into_iter().map(RunLog::from).collect(),
             errors: view.errors.into_iter().map(RunError::from).collect(),

@@ -16,10 +16,34 @@ pub(crate) enum DataStoresCommand {
     Show {
         /// Data store: its name
         name: String,
+        /// Only records whose keys begin with this
+        #[arg(long, value_name = "TEXT")]
+        prefix: Option<String>,
     },
-    /// Delete a data store with its records
+    /// Print the value of a record
+    Get {
+        /// Data store: its name
+        name: String,
+        /// Key of the record
+        key: String,
+    },
+    /// Write a record; the first one creates the data store
+    Set {
+        /// Data store: its name
+        name: String,
+        /// Key of the record
+        key: String,
+        /// Value: JSON, @FILE, or @- for standard input
+        value: String,
+        /// Seconds after which the record expires; without, it stays
+        #[arg(long, value_name = "SECONDS")]
+        ttl: Option<f64>,
+    },
+    /// Delete a record, or a data store with all its records
     Delete {
         /// Data store: its name
         name: String,
+        /// Key of the record; without, the data store is deleted
+        key: Option<String>,
     },
 }

@@ -38,7 +38,10 @@ pub(crate) struct ChangeDeliveriesArguments {
     #[arg(
         value_name = "ID",
         required_unless_present = "all",
-        conflicts_with_all = ["all", "state", "source", "event", "status", "since", "until"]
+        // A flag that requires `--all` is let through where that conflicts.
+        conflicts_with_all = [
+            "all", "webhook", "state", "source", "event", "status", "since", "until", "dry_run",
+        ]
     )]
     pub(crate) delivery: Option<String>,
     /// All deliveries that the other flags describe; dead ones without --state

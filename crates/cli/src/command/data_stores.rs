@@ -1,9 +1,12 @@
-//! `data-stores`: lists, shows and deletes the key-value stores that components share by name.
+//! `data-stores`: lists, shows and deletes the key-value stores that components share by name, and reads and writes
+//! their records.
 
 use anyhow::Result;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::arguments::{DataStoresArguments, DataStoresCommand};
+use crate::at_file;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -17,8 +20,23 @@ const SHOWN_CHARS: usize = 80;
 pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Result<Exit> {
     match arguments.command {
         DataStoresCommand::List => list(session).await?,
-        DataStoresCommand::Show { name } => show(session, &name).await?,
-        DataStoresCommand::Delete { name } => delete(session, &name).await?,
+        DataStoresCommand::Show { name, prefix } => show(session, &name, prefix).await?,
+        DataStoresCommand::Get { name, key } => get(session, &name, key).await?,
+        DataStoresCommand::Set {
+            name,
+            key,
+            value,
+            ttl,
+        } => {
+            let value = at_file::read_json(&value, "VALUE", "the value")?;
+            let record = json!({"key": key, "value": value, "ttl": ttl});
+            set(session, &name, record).await?;
+        }
+        DataStoresCommand::Delete { name, key: None } => delete(session, &name).await?,
+        DataStoresCommand::Delete {
+            name,
+            key: Some(key),
+        } => delete_record(session, &name, &key).await?,
     }
     Ok(Exit::Success)
 }
@@ -43,9 +61,11 @@ async fn list(session: &Session) -> Result<()> {
     session.print(&Value::from(stores), |_| listing)
 }
 
-async fn show(session: &Session, name: &str) -> Result<()> {
+async fn show(session: &Session, name: &str, prefix: Option<String>) -> Result<()> {
     let path = ["data_stores", name, "records"];
-    let records = session.client.list_scoped(&path).await?;
+    let mut query = session.client.scope().await?;
+    query.extend(prefix.map(|prefix| ("prefix", prefix)));
+    let records = session.client.first(&path, usize::MAX, &query).await?.data;
     let rows = records.iter().map(|record| {
         vec![
             text(record, "key").to_owned(),
@@ -66,6 +86,33 @@ fn shortened(value: &Value) -> String {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown,
     }
+}
+
+async fn get(session: &Session, name: &str, key: String) -> Result<()> {
+    let mut query = session.client.scope().await?;
+    query.push(("key", key));
+    let path = ["data_stores", name, "record"];
+    let record = session.client.get_data(&path, &query).await?;
+    session.print(&record, |record| format!("{:#}", record["value"]))
+}
+
+async fn set(session: &Session, name: &str, record: Value) -> Result<()> {
+    let path = ["data_stores", name, "record"];
+    let client = &session.client;
+    let written = client.send_scoped(Method::PUT, &path, record).await?;
+    session.print(&written, |record| text(record, "key").to_owned())?;
+    output::note("written");
+    Ok(())
+}
+
+async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
+    let path = ["data_stores", name, "record"];
+    let record = json!({"key": key});
+    let client = &session.client;
+    client.send_scoped(Method::DELETE, &path, record).await?;
+    session.print(&json!({"name": name, "key": key}), |_| key.to_owned())?;
+    output::note("deleted");
+    Ok(())
 }
 
 async fn delete(session: &Session, name: &str) -> Result<()> {

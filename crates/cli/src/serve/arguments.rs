@@ -142,6 +142,10 @@ options! {
     /// beyond 1792 MiB, those that had no run for 5 s end too, until the rest fits]
     #[arg(long, env = "HEADWATER_WORKERS_MEMORY_MIB", value_name = "MIB")]
     workers_memory_mib: u64,
+    /// JavaScript heap of a workflow's worker at most, in MiB, for `lambda_memory` of its settings [default: half of
+    /// --workers-memory-mib, --worker-heap-mib at least]
+    #[arg(long, env = "HEADWATER_WORKFLOW_MEMORY_MAX_MIB", value_name = "MIB")]
+    workflow_memory_max_mib: u32,
     /// Workers for the sources of one user or workspace; further sources wait for a worker [default:
     /// one per 64 MiB of --workers-memory-mib]
     #[arg(long, env = "HEADWATER_WORKERS_PER_OWNER", value_name = "N")]

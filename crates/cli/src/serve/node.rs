@@ -175,6 +175,7 @@ fn app_config(
             None | Some(arguments::Plan::Free) => Plan::Free,
             Some(arguments::Plan::Paid) => Plan::Paid,
         },
+        workflow_memory_max_mib: workflow_memory_max_mib(options),
         file_bytes_per_owner: options
             .files_per_owner_gb
             .unwrap_or(FILES_PER_OWNER_GB)
@@ -212,18 +213,34 @@ fn delivery_config(options: &ServeArguments, network: &Network) -> Result<Delive
     })
 }
 
+/// Memory of all workers together.
+fn workers_memory_mib(options: &ServeArguments) -> u64 {
+    let half = || (memory::usable_mib() / 2).max(MIB_PER_WORKER);
+    options.workers_memory_mib.unwrap_or_else(half)
+}
+
+fn worker_heap_mib(options: &ServeArguments) -> u32 {
+    let default = RunLimits::default().heap_mib;
+    options.worker_heap_mib.unwrap_or(default)
+}
+
+/// The most that a workflow may have, so that one takes at most half of the memory of all by default.
+fn workflow_memory_max_mib(options: &ServeArguments) -> u32 {
+    let half = || u32::try_from(workers_memory_mib(options) / 2).unwrap_or(u32::MAX);
+    let default = || half().max(worker_heap_mib(options));
+    options.workflow_memory_max_mib.unwrap_or_else(default)
+}
+
 async fn engine_config(
     options: &ServeArguments,
     data_dir: &DataDir,
     network: Network,
 ) -> Result<EngineConfig> {
     let defaults = RunLimits::default();
-    let (workers_memory_mib, rested_workers_memory_mib) = match options.workers_memory_mib {
-        Some(mib) => (mib, mib),
-        None => {
-            let half = (memory::usable_mib() / 2).max(MIB_PER_WORKER);
-            (half, half.min(RESTED_WORKERS_MEMORY_MIB))
-        }
+    let workers_memory_mib = workers_memory_mib(options);
+    let rested_workers_memory_mib = match options.workers_memory_mib {
+        Some(mib) => mib,
+        None => workers_memory_mib.min(RESTED_WORKERS_MEMORY_MIB),
     };
     Ok(EngineConfig {
         deno: runtime::locate().await?,
@@ -238,7 +255,7 @@ async fn engine_config(
         limits: RunLimits {
             run_wall: options.run_timeout.unwrap_or(defaults.run_wall),
             hook_wall: options.hook_timeout.unwrap_or(defaults.hook_wall),
-            heap_mib: options.worker_heap_mib.unwrap_or(defaults.heap_mib),
+            heap_mib: worker_heap_mib(options),
             output_bytes: options
                 .run_output_mib
                 .map_or(defaults.output_bytes, |mib| mib * MIB),

@@ -4,6 +4,7 @@
 //!
 //! Not responsible for the meaning of the files, nor for workflows that were deployed otherwise.
 
+mod attempts;
 mod claims;
 mod deployment;
 mod look;
@@ -21,8 +22,9 @@ use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    attempts::{AGAIN_AFTER, Attempts},
     claims::{Claim, claims, gone},
-    deployment::{Deployer, Outcome},
+    deployment::Deployer,
     look::{Found, Look},
     remembered::Remembered,
 };
@@ -33,29 +35,16 @@ use crate::{arguments::Global, usage_error::UsageError};
 const PERIOD: Duration = Duration::from_millis(500);
 /// A folder may be away for a moment while tools put another in its place.
 const GONE_AFTER: Duration = Duration::from_secs(5);
-/// The time after which a deployment that the node could not do is tried again.
-const AGAIN_AFTER: Duration = Duration::from_secs(30);
 
 /// The folder of workflows, and the deployments from it.
 pub(super) struct WorkflowFolders {
     root: PathBuf,
     deployer: Deployer,
-    /// The last attempt of each folder.
-    attempts: BTreeMap<String, Attempt>,
+    attempts: Attempts,
     /// The workflows whose folder is away, since when.
     away: BTreeMap<WorkflowId, Instant>,
     /// The last complaint about the folders as a whole.
     complaint: Option<String>,
-}
-
-/// An attempt to deploy a folder.
-struct Attempt {
-    /// The folder as it was.
-    found: Found,
-    /// Whether its id was that of another folder.
-    is_copy: bool,
-    complaint: Option<String>,
-    again_at: Option<Instant>,
 }
 
 impl WorkflowFolders {
@@ -77,7 +66,7 @@ impl WorkflowFolders {
         let absolute = std::path::absolute(root).with_context(unusable)?;
         let workspace = global.workspace.as_ref().or(options.workspace.as_ref());
         let workspace_id = match workspace.filter(|name| !name.is_empty()) {
-            Some(name) => Some(workspace_of_first_user(app, name).await?),
+            Some(name) => Some(workspace_of_administrator(app, name).await?),
             None => None,
         };
         Ok(Some(Self {
@@ -88,13 +77,14 @@ impl WorkflowFolders {
                 remembered: Remembered::open(data_dir.workflow_folders(), &absolute)?,
             },
             root: root.clone(),
-            attempts: BTreeMap::new(),
+            attempts: Attempts::default(),
             away: BTreeMap::new(),
             complaint: None,
         }))
     }
 
-    /// Follows the folder until the node stops; a deployment that has begun then is done to its end.
+    /// Follows the folder until the node stops. The task ends once a deployment that has begun by then has; whoever stops the
+    /// node decides how long to wait for that.
     pub(super) fn start(self, stopping: CancellationToken) -> JoinHandle<()> {
         tokio::spawn(self.follow(stopping))
     }
@@ -106,7 +96,7 @@ impl WorkflowFolders {
         while !stopping.is_cancelled() {
             if let Some(look) = self.look().await {
                 let is_same = former.as_ref() == Some(&look);
-                if !is_same || !is_settled || self.is_time_to_try_again() {
+                if !is_same || !is_settled || self.attempts.is_time_to_try_again(Instant::now()) {
                     let has_tried = self.deploy_due(&look, former.as_ref(), &stopping).await;
                     self.turn_off_gone(&look).await;
                     is_settled = is_same && !has_tried && self.away.is_empty();
@@ -164,57 +154,30 @@ impl WorkflowFolders {
         has_tried
     }
 
-    fn is_time_to_try_again(&self) -> bool {
-        let now = Instant::now();
-        let mut attempts = self.attempts.values();
-        attempts.any(|attempt| attempt.again_at.is_some_and(|at| at <= now))
-    }
-
     fn is_due(&self, name: &str, found: &Found, claim: &Claim) -> bool {
-        let Some(attempt) = self.attempts.get(name) else {
-            return true;
-        };
-        attempt.found != *found
-            // The other folder is gone, or has come back.
-            || attempt.is_copy != claim.is_copy()
-            || attempt.again_at.is_some_and(|at| at <= Instant::now())
+        let attempts = &self.attempts;
+        attempts.is_due(name, found, claim.is_copy(), Instant::now())
     }
 
     async fn attempt(&mut self, name: &str, found: &Found, claim: Claim) {
-        let former = self.attempts.remove(name);
-        let former = former.filter(|former| former.found == *found);
         let dir = look::path(&self.root, name);
-        let mut attempt = Attempt {
-            found: found.clone(),
-            is_copy: claim.is_copy(),
-            complaint: None,
-            again_at: None,
-        };
-        match self.deployer.deploy(name, dir, claim).await {
-            Outcome::Deployed(state) => attempt.found.state = state,
-            Outcome::Refused(complaint) => attempt.complaint = Some(complaint),
-            Outcome::Failed(complaint) => {
-                attempt.complaint = Some(complaint);
-                attempt.again_at = Some(Instant::now() + AGAIN_AFTER);
-            }
-        }
-        // The same again is not worth a line.
-        let told = former.and_then(|former| former.complaint);
-        if let Some(complaint) = &attempt.complaint
-            && told.as_ref() != Some(complaint)
-        {
+        let is_copy = claim.is_copy();
+        let outcome = self.deployer.deploy(name, dir, claim).await;
+        let told = self
+            .attempts
+            .end(name, (found, is_copy), outcome, Instant::now());
+        if let Some(complaint) = told {
             tracing::error!("{complaint}");
             tracing::error!(
                 "{} is not deployed; a former deployment of it stays, and saving a file in it tries again",
                 look::path(&self.root, name).display()
             );
         }
-        self.attempts.insert(name.to_owned(), attempt);
     }
 
     async fn turn_off_gone(&mut self, look: &Look) {
         self.attempts
-            .retain(|name, _| look.folders.contains_key(name) || look.may_hide(name));
+            .retain(|name| look.folders.contains_key(name) || look.may_hide(name));
         let gone = gone(look, &self.deployer.remembered);
         self.away.retain(|id, _| gone.contains(id));
         for id in gone {
@@ -243,8 +206,8 @@ fn unreadable(look: &Look) -> Option<String> {
     })
 }
 
-/// The id of a workspace that the first user is a member of.
-async fn workspace_of_first_user(app: &Platform, id_or_orgname: &str) -> Result<WorkspaceId> {
+/// The id of a workspace that the administrator is a member of.
+async fn workspace_of_administrator(app: &Platform, id_or_orgname: &str) -> Result<WorkspaceId> {
     let workspaces = app.administrator().await?.identity.workspaces;
     let mut workspaces = workspaces.into_iter();
     let found = workspaces.find(|workspace| {
@@ -252,7 +215,7 @@ async fn workspace_of_first_user(app: &Platform, id_or_orgname: &str) -> Result<
     });
     let found = found.ok_or_else(|| {
         UsageError(format!(
-            "--workspace: the first user is a member of no workspace `{id_or_orgname}`; `headwater workspaces list` shows \
+            "--workspace: the administrator is a member of no workspace `{id_or_orgname}`; `headwater workspaces list` shows \
              those that there are"
         ))
     })?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use headwater_workflow::state_file::StateFile;
 
+use crate::own_file;
 use crate::stamp::{Stamp, stamp};
 
 pub(crate) const DEFINITION_FILE: &str = "workflow.yaml";
@@ -112,7 +113,7 @@ pub(crate) fn files_of(dir: &Path) -> Result<BTreeMap<String, PathBuf>> {
         );
     }
     let mut found = BTreeMap::new();
-    collect(dir, "", &mut found)?;
+    collect(&own_file::folder(dir)?, dir, "", &mut found)?;
     Ok(found)
 }
 
@@ -124,7 +125,12 @@ pub(crate) fn stamps(dir: &Path) -> Result<BTreeMap<String, Stamp>> {
     Ok(files.map(|(path, file)| (path, stamp(&file))).collect())
 }
 
-fn collect(dir: &Path, within: &str, found: &mut BTreeMap<String, PathBuf>) -> Result<()> {
+fn collect(
+    folder: &Path,
+    dir: &Path,
+    within: &str,
+    found: &mut BTreeMap<String, PathBuf>,
+) -> Result<()> {
     let unreadable = || format!("cannot read the folder {}", dir.display());
     for entry in std::fs::read_dir(dir).with_context(unreadable)? {
         let entry = entry.with_context(unreadable)?;
@@ -135,11 +141,16 @@ fn collect(dir: &Path, within: &str, found: &mut BTreeMap<String, PathBuf>) -> R
             continue;
         }
         let path = entry.path();
-        // Links to folders may lead in circles; those to files are as good as files.
-        if entry.file_type().with_context(unreadable)?.is_dir() {
-            collect(&path, &format!("{within}{name}/"), found)?;
-        } else if path.is_file() {
-            found.insert(format!("{within}{name}"), path);
+        let name = format!("{within}{name}");
+        let kind = entry.file_type().with_context(unreadable)?;
+        // Links to folders may lead in circles; those to files of the folder are as good as files.
+        if kind.is_dir() {
+            collect(folder, &path, &format!("{name}/"), found)?;
+        } else if kind.is_symlink() && path.is_file() {
+            let file = own_file::within(folder, Path::new(&name))?;
+            found.insert(name, file);
+        } else if kind.is_file() {
+            found.insert(name, path);
         }
         if found.len() > FILES_MAX {
             bail!("the folder has more than {FILES_MAX} files; leave out what no step imports");
@@ -213,6 +224,35 @@ mod tests {
         assert_eq!(read.left_out, ["picture.png"]);
         assert_eq!(read.definition(), "name: A");
         assert!(!read.paths().contains(&STATE_FILE));
+    }
+
+    #[test]
+    fn a_link_out_of_the_folder_is_refused_and_one_within_it_is_a_file() {
+        let outside = folder(&[("key.pem", b"secret")]);
+        let dir = folder(&[("workflow.yaml", b"name: A"), ("a/entry.js", b"a")]);
+        let link = |target: &Path, link: &Path| {
+            std::os::unix::fs::symlink(target, link).unwrap();
+        };
+        link(&dir.path().join("a/entry.js"), &dir.path().join("b.js"));
+        // The folder itself may be a link.
+        let linked = outside.path().join("linked");
+        link(dir.path(), &linked);
+        assert_eq!(Folder::read(&linked).unwrap().files["b.js"], "a");
+        assert_eq!(stamps(&linked).unwrap().len(), 3);
+        link(
+            &outside.path().join("key.pem"),
+            &dir.path().join("a/key.js"),
+        );
+        for read in [
+            Folder::read(dir.path()).map(drop),
+            stamps(&linked).map(drop),
+        ] {
+            let error = read.unwrap_err().to_string();
+            assert!(
+                error.contains("`a/key.js` is a link out of the folder"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -115,6 +115,53 @@ async fn the_components_of_a_folder_are_published_and_the_failing_ones_named() {
 }
 
 #[tokio::test]
+async fn a_bad_file_of_a_package_holds_up_no_other_component() {
+    let node = Node::start().await;
+    node.on("POST /v1/registry/folders", |request| {
+        if request.body.to_string().contains("refused") {
+            let error = json!({"code": "invalid", "message": "its range is none"});
+            return (400, json!({ "error": error }));
+        }
+        let components = request.body["components"].as_array().unwrap().iter();
+        let published =
+            components.map(|path| json!({"path": path, "id": "sc_1", "newly_published": true}));
+        (200, json!({"data": published.collect::<Vec<_>>()}))
+    });
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "package.json", "{}");
+    write(outside.path(), "key.mjs", "export default 'secret';");
+    for name in ["a", "b", "c", "linking", "refused"] {
+        let code = format!("import './{name}.app.mjs';\n{}", component(name));
+        write(folder.path(), &format!("sources/{name}/{name}.mjs"), &code);
+    }
+    let link = folder.path().join("sources/linking/linking.app.mjs");
+    std::os::unix::fs::symlink(outside.path().join("key.mjs"), link).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let seen = node.run(&["publish", path, "--unbuilt", "--json"]).await;
+    assert_eq!(seen.code, 1, "{}", seen.stderr);
+    let report: Value = serde_json::from_str(&seen.stdout).unwrap();
+    assert_eq!(report["published"], 3, "{report:#}");
+    let refused = report["refused"].as_array().unwrap().iter();
+    let refused = refused.map(|one| {
+        (
+            one["path"].as_str().unwrap(),
+            one["reason"].as_str().unwrap(),
+        )
+    });
+    let refused: Vec<_> = refused.collect();
+    let paths: Vec<_> = refused.iter().map(|(path, _)| *path).collect();
+    assert_eq!(
+        paths,
+        ["sources/linking/linking.mjs", "sources/refused/refused.mjs"]
+    );
+    assert!(
+        refused[0].1.contains("link out of the folder"),
+        "{refused:?}"
+    );
+    assert!(refused[1].1.contains("its range is none"), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_folder_without_components_is_an_error() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();

@@ -313,6 +313,8 @@ async fn one_delivery_or_many_are_retried_and_discarded() {
         &["retry", "dlv_1", "--all"],
         &["discard", "dlv_1", "--state", "dead"],
         &["discard", "dlv_1", "--dry-run"],
+        &["discard", "dlv_1", "--webhook", "One"],
+        &["discard", "--dry-run"],
     ] {
         let seen = node.run(&[&["deliveries"], wrong].concat()).await;
         assert_eq!(seen.code, 2, "{wrong:?}: {}", seen.stdout);

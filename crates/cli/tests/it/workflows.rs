@@ -151,3 +151,20 @@ async fn a_workflow_is_deleted_without_a_question_where_nobody_can_answer() {
         (0, "p_abcdefg\n", "deleted\n")
     );
 }
+
+#[tokio::test]
+async fn options_of_sources_are_refused_when_dev_is_given_a_folder() {
+    let node = Node::start().await;
+    let folder = folder(&node).await;
+    for option in [
+        &["--name=Orders"][..],
+        &["--prop", "a=1"],
+        &["--props-file=props.json"],
+        &["--delete-on-exit"],
+    ] {
+        let arguments = [&["dev", path(folder.path())], option].concat();
+        let seen = node.run(&arguments).await;
+        assert_eq!(seen.code, 2, "{option:?}: {}", seen.stderr);
+        assert!(seen.stderr.contains("workflow.yaml"), "{}", seen.stderr);
+    }
+}

@@ -35,12 +35,8 @@ pub(crate) struct PoolConfig {
     pub(crate) rested_memory_bytes: u64,
     /// Workers that the sources of one tenant may have.
     pub(crate) workers_per_tenant: usize,
-    /// Memory of one worker, beyond which it is ended even if it has runs.
-    pub(crate) worker_memory_bytes: u64,
     /// The room for components in one worker.
     pub(crate) room: WorkerRoom,
-    /// Memory of one worker, beyond which it gets no further components.
-    pub(crate) shared_worker_bytes: u64,
     /// The sources that may share a worker.
     pub(crate) isolation: Isolation,
     /// Disk of one worker's temporary files, beyond which it is ended even if it has runs.

@@ -75,11 +75,13 @@ impl Pool {
         slot: &Slot,
         spec: &WorkerSpec,
     ) -> Result<Placement, EngineError> {
-        let tenant = slot.tenant();
+        let (tenant, heap_mib) = (slot.tenant(), self.heap_mib(spec));
+        // One with more heap than others counts as several.
+        let workers = heap_mib.div_ceil(self.launch.limits.heap_mib.max(1));
         let both = async {
             let place = self
                 .shares
-                .take(tenant, || self.slots.make_room(tenant))
+                .take(tenant, workers, || self.slots.make_room(tenant))
                 .await;
             let permit = self.queue.acquire(tenant).await;
             permit.map(|permit| (place, permit))
@@ -87,7 +89,7 @@ impl Pool {
         let (place, permit) = self.unless_leaving(slot, both).await?.map_err(too_many)?;
         let unpacked = self.artifacts.unpacked(spec).await?;
         // One that saw anything of this tenant never goes to another.
-        let (worker, abandoned) = self.warm.take(unpacked.shared.as_ref()).await?;
+        let (worker, abandoned) = self.warm.take(heap_mib, unpacked.shared.as_ref()).await?;
         let new = NewPlacement::of(worker);
         let code = self.code_in(&new.placement, unpacked.folder, spec).await?;
         self.hand_over(&new.placement, code, spec).await?;
@@ -147,9 +149,15 @@ impl Pool {
     fn has_room(&self, worker: &Worker, spec: &WorkerSpec) -> bool {
         let needs_module = || worker.factory(&spec.artifact_hash).is_none();
         worker.is_open()
+            && worker.heap_mib() == self.heap_mib(spec)
             && worker.components() < self.room.components
             && (worker.modules() < self.room.modules || !needs_module())
-            && worker.last_memory() < self.shared_worker_bytes
+            && worker.last_memory() < worker.shared_memory_max()
+    }
+
+    /// The heap of the spec's worker.
+    fn heap_mib(&self, spec: &WorkerSpec) -> u32 {
+        spec.heap_mib.unwrap_or(self.launch.limits.heap_mib)
     }
 
     /// Sends a worker the component to load. Only a few key-value maps are read, framed and written at a time: each is in

@@ -17,7 +17,7 @@ const TENANTS_SWEPT_FROM: usize = 64;
 /// The workers that a tenant may have.
 struct Share {
     workers: Arc<Semaphore>,
-    /// The number of those that wait for one.
+    /// The number that callers wait for.
     waiting: AtomicUsize,
 }
 
@@ -34,12 +34,19 @@ pub(super) struct Shares {
     by_tenant: Mutex<HashMap<Arc<str>, Weak<Share>>>,
 }
 
-/// Counts a waiting caller until it stops waiting, for whatever reason.
-struct Waiting<'a>(&'a Share);
+/// Counts a caller that waits for so many workers until it stops waiting, for whatever reason.
+struct Waiting<'a>(&'a Share, usize);
+
+impl<'a> Waiting<'a> {
+    fn of(share: &'a Share, workers: usize) -> Self {
+        share.waiting.fetch_add(workers, Ordering::SeqCst);
+        Self(share, workers)
+    }
+}
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.waiting.fetch_sub(self.1, Ordering::SeqCst);
     }
 }
 
@@ -52,17 +59,20 @@ impl Shares {
         }
     }
 
-    /// A place for one more worker of the tenant. `make_room` is called when there is none.
-    pub(super) async fn take(&self, tenant: &Arc<str>, make_room: impl FnOnce()) -> Place {
+    /// A place for one more worker of the tenant, which counts as so many. `make_room` is called when there is none, once
+    /// for each of these.
+    pub(super) async fn take(&self, tenant: &Arc<str>, size: u32, make_room: impl Fn()) -> Place {
         let share = self.share(tenant);
+        // One that counts as more than there may be is the tenant's only one.
+        let most = u32::try_from(self.workers_max).unwrap_or(u32::MAX);
+        let size = size.clamp(1, most);
         let workers = Arc::clone(&share.workers);
-        let permit = match Arc::clone(&workers).try_acquire_owned() {
+        let permit = match Arc::clone(&workers).try_acquire_many_owned(size) {
             Ok(permit) => Some(permit),
             Err(_) => {
-                share.waiting.fetch_add(1, Ordering::SeqCst);
-                let _waiting = Waiting(&share);
-                make_room();
-                workers.acquire_owned().await.ok()
+                let _waiting = Waiting::of(&share, size as usize);
+                (0..size).for_each(|_| make_room());
+                workers.acquire_many_owned(size).await.ok()
             }
         };
         Place {
@@ -71,7 +81,7 @@ impl Shares {
         }
     }
 
-    /// Tenants with waiting callers, and their number.
+    /// Tenants with waiting callers, and the number of workers that these wait for.
     pub(super) fn waiting(&self) -> Vec<(Arc<str>, usize)> {
         let by_tenant = self.by_tenant.lock();
         let waiting = by_tenant.iter().filter_map(|(tenant, share)| {

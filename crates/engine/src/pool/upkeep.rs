@@ -158,12 +158,12 @@ impl Upkeep {
             .into_iter()
             .map(|(tenant, worker)| (tenant, worker.memory(), worker))
             .collect();
-        let limit = self.config.worker_memory_bytes;
         let mut held: HashMap<Arc<str>, u64> = HashMap::new();
         let now = Instant::now();
         for (tenant, memory, worker) in &workers {
             worker.take_pulse(now);
             *held.entry(Arc::clone(tenant)).or_default() += memory;
+            let limit = worker.memory_max();
             if *memory > limit {
                 let message = format!(
                     "the component's process holds more than {} MiB",

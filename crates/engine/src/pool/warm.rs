@@ -72,19 +72,26 @@ impl WarmWorkers {
             .count()
     }
 
-    /// A worker for a component that imports this module, if any: a warm one, or a new one when none fits. It ends if the
-    /// guard is dropped.
+    /// A worker with that much heap for a component that imports this module, if any: a warm one, or a new one when none
+    /// fits. It ends if the guard is dropped.
     ///
     /// # Errors
     /// A process could not be started.
     pub(super) async fn take(
         &self,
+        heap_mib: u32,
         shared_module: Option<&SharedModule>,
     ) -> Result<(Arc<Worker>, DropGuard), EngineError> {
         let guarded = |worker: Arc<Worker>| {
             let guard = worker.end_on_drop();
             (worker, guard)
         };
+        let closed = |_| EngineError::WorkerLost("the engine is shutting down".into());
+        if heap_mib != self.launch.limits.heap_mib {
+            let _permit = self.starts.acquire().await.map_err(closed)?;
+            let worker = Worker::start(&self.launch, heap_mib, shared_module).await;
+            return worker.map(guarded);
+        }
         if let Some(module) = shared_module {
             let mut taken_for = self.taken_for.lock();
             taken_for.push_front(module.clone());
@@ -95,13 +102,13 @@ impl WarmWorkers {
         if let Some(worker) = worker {
             return Ok(guarded(worker));
         }
-        let closed = || EngineError::WorkerLost("the engine is shutting down".into());
-        let _permit = self.starts.acquire().await.map_err(|_| closed())?;
+        let _permit = self.starts.acquire().await.map_err(closed)?;
         // One may have become ready in the meantime.
         if let Some(worker) = self.take_ready(shared_module) {
             return Ok(guarded(worker));
         }
-        Worker::start(&self.launch, None).await.map(guarded)
+        let worker = Worker::start(&self.launch, heap_mib, None).await;
+        worker.map(guarded)
     }
 
     /// Stops starting workers and returns the ready ones.
@@ -170,7 +177,8 @@ impl WarmWorkers {
                     let Ok(_permit) = self.starts.acquire().await else {
                         return;
                     };
-                    match Worker::start(&self.launch, kind.as_ref()).await {
+                    let heap_mib = self.launch.limits.heap_mib;
+                    match Worker::start(&self.launch, heap_mib, kind.as_ref()).await {
                         Ok(worker) => self.ready.lock().push_back(Ready { worker, kind }),
                         Err(error) => {
                             tracing::error!(%error, "a warm worker cannot be started");

@@ -30,7 +30,7 @@ pub(crate) struct WorkerLaunch {
 
 impl WorkerLaunch {
     /// The rights of the process of that folder.
-    pub(super) fn permissions(&self, folder: &WorkerFolder) -> Permissions {
+    pub(super) fn permissions(&self, folder: &WorkerFolder, heap_mib: u32) -> Permissions {
         Permissions {
             folders: Folders {
                 code: folder.code(ComponentNumber::FIRST),
@@ -39,7 +39,7 @@ impl WorkerLaunch {
                 sockets: self.leads_to_node().then(|| folder.sockets()),
             },
             network: true,
-            heap_mib: self.limits.heap_mib,
+            heap_mib,
         }
     }
 

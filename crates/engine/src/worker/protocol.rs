@@ -154,6 +154,7 @@ pub(crate) enum Kind {
     RespondBody,
     RespondRefused,
     Ask,
+    RefreshTimeout,
     Outcome,
 }
 

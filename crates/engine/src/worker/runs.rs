@@ -5,8 +5,9 @@
 
 mod harm;
 mod steps;
+mod time_limit;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use headwater_model::{
     limits::RunLimits,
@@ -26,6 +27,8 @@ use super::{
     pulse::Pulse,
     turns::Turn,
 };
+use time_limit::TimeLimit;
+
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::{Replier, StoreRequest},
@@ -38,8 +41,7 @@ struct Run {
     name: RunId,
     component: ComponentNumber,
     sink: RunSink,
-    wall: Duration,
-    deadline: Instant,
+    time: TimeLimit,
     output_bytes: usize,
     logs: LogBudget,
     /// Lines that name no run, charged to this one.
@@ -182,13 +184,13 @@ impl Runs {
         };
         let wall = invocation.wall.unwrap_or(usual);
         self.last_id += 1;
-        let deadline = now + wall;
+        let time = TimeLimit::new(wall, now);
+        let deadline = time.deadline();
         let run = Run {
             name: invocation.run,
             component,
             sink: sink.clone(),
-            wall,
-            deadline,
+            time,
             output_bytes: 0,
             logs: LogBudget::new(self.limits.log_bytes + LOG_SLACK_BYTES),
             strays: LogBudget::new(self.limits.log_bytes),
@@ -209,12 +211,12 @@ impl Runs {
 
     /// Ends the worker if a deadline has passed, else returns the time of the next check.
     pub(super) fn look_at_deadlines(&mut self, now: Instant) -> Option<Instant> {
-        let earliest = self.in_flight.iter().min_by_key(|(_, run)| run.deadline);
-        let earliest = earliest.map(|(&id, run)| (id, run.deadline, run.wall));
-        if let Some((run, deadline, wall)) = earliest
-            && deadline <= now
+        let of_runs = self.in_flight.iter().map(|(&id, run)| (id, run.time));
+        let earliest = of_runs.min_by_key(|(_, time)| time.deadline());
+        if let Some((run, time)) = earliest
+            && time.deadline() <= now
         {
-            let message = format!("the run took longer than {} s", wall.as_secs_f64());
+            let message = time.message();
             let limit = Limit::Wall;
             // Another component's code may have kept this run from going on.
             let is_its_own = self.running().len() == 1 || !self.pulse.is_awaited();
@@ -228,7 +230,7 @@ impl Runs {
             });
         }
         self.next_look = earliest
-            .map(|(_, deadline, _)| deadline)
+            .map(|(_, time)| time.deadline())
             .filter(|_| self.ending.is_none());
         self.next_look
     }
@@ -238,6 +240,7 @@ impl Runs {
         match frame.kind {
             Kind::Log => self.log(frame),
             Kind::Emit | Kind::Respond | Kind::Export | Kind::Exit => self.output(frame, bytes),
+            Kind::RefreshTimeout => self.refresh_timeout(frame.id, bytes, now),
             Kind::Skipped
             | Kind::Flow
             | Kind::Send
@@ -409,6 +412,17 @@ impl Runs {
         match steps::message(frame, |request| answer(id, request)) {
             Some(message) if run.is_step => run.send(RunMessage::Step(message)),
             _ => self.end(Ending::Protocol("it sent a frame out of its place".into())),
+        }
+    }
+
+    /// The time limit of a step begins anew. Its deadline moves to later only, so that nobody has to look earlier.
+    fn refresh_timeout(&mut self, id: Option<u64>, bytes: usize, now: Instant) {
+        let Some(run) = self.charged(id, bytes) else {
+            return;
+        };
+        match run.is_step {
+            true => run.time.refresh(now),
+            false => self.end(Ending::Protocol("it sent a frame out of its place".into())),
         }
     }
 

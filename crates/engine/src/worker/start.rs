@@ -37,12 +37,14 @@ const READY_TIMEOUT: Duration = Duration::from_secs(30);
 const FRAME_SLACK_BYTES: usize = 64 * 1024;
 
 impl Worker {
-    /// Starts a worker and waits until it is ready for a component, which imports this module, if any.
+    /// Starts a worker with that much heap, and waits until it is ready for a component, which imports this module, if
+    /// any.
     ///
     /// # Errors
     /// The process cannot be started, or does not become ready.
     pub(crate) async fn start(
         launch: &WorkerLaunch,
+        heap_mib: u32,
         shared_module: Option<&SharedModule>,
     ) -> Result<Arc<Self>, EngineError> {
         let folder =
@@ -57,9 +59,9 @@ impl Worker {
             folder.remove();
             return Err(EngineError::Spawn(format!("a worker's folder: {error}")));
         }
-        let spawned = launch.sandbox.spawn(&launch.permissions(&folder)).await;
-        match spawned {
-            Ok(child) => Self::greet(launch, folder, child, shared_module).await,
+        let permissions = launch.permissions(&folder, heap_mib);
+        match launch.sandbox.spawn(&permissions).await {
+            Ok(child) => Self::greet(launch, folder, (child, heap_mib), shared_module).await,
             Err(error) => {
                 folder.remove();
                 Err(error)
@@ -70,7 +72,7 @@ impl Worker {
     async fn greet(
         launch: &WorkerLaunch,
         folder: WorkerFolder,
-        mut child: Child,
+        (mut child, heap_mib): (Child, u32),
         shared_module: Option<&SharedModule>,
     ) -> Result<Arc<Self>, EngineError> {
         let pipes = Pipes::take(&mut child)?;
@@ -82,6 +84,7 @@ impl Worker {
         let answer = answers_to(&outbox, &gone);
         let worker = Arc::new(Self {
             pid,
+            heap_mib,
             folder,
             outbox,
             runs: Mutex::new(Runs::new(launch.limits.clone(), answer, Instant::now())),

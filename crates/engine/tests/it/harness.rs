@@ -225,6 +225,7 @@ impl Source {
             owner: SourceId::new(EpochMs(1), u128::from(number) << 64).into(),
             tenant: format!("tenant {number}").into(),
             is_isolated: false,
+            heap_mib: None,
             artifact_hash,
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), name.to_owned())]),
             state: Arc::clone(&state) as Arc<dyn WorkerState>,

@@ -28,12 +28,16 @@ for (const host of hosts) {
 Deno.exit(0);
 "#;
 
-/// The answer that the probe got of a server on this machine.
+/// The answer that the probe got of servers on this machine, of IPv6 too where it has that.
 async fn reached(policy: &NetworkPolicy) -> Vec<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
+    let six = TcpListener::bind(("::1", port)).await.ok();
     let app = axum::Router::new().fallback(|| async { "here" });
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    for listener in [Some(listener), six].into_iter().flatten() {
+        let app = app.clone();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+    }
     let folder = tempfile::tempdir().unwrap();
     let probe = folder.path().join("probe.mjs");
     std::fs::write(&probe, PROBE).unwrap();
@@ -70,11 +74,11 @@ async fn reached(policy: &NetworkPolicy) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn no_spelling_of_a_private_address_is_reached_by_default() {
-    assert_eq!(
-        reached(&NetworkPolicy::PublicOnly).await,
-        Vec::<String>::new()
-    );
+async fn no_spelling_of_a_private_address_is_reached_by_default_or_where_nothing_is() {
+    for policy in [NetworkPolicy::PublicOnly, NetworkPolicy::Nothing] {
+        let found = reached(&policy).await;
+        assert_eq!(found, Vec::<String>::new(), "{policy:?}");
+    }
 }
 
 #[tokio::test]
@@ -96,5 +100,9 @@ async fn an_allowed_range_is_reached_and_its_neighbours_are_not() {
 
 #[tokio::test]
 async fn everything_is_reached_when_all_is_allowed() {
-    assert!(reached(&NetworkPolicy::All).await.len() > 8);
+    let found = reached(&NetworkPolicy::All).await;
+    assert!(found.len() > 8, "{found:?}");
+    if TcpListener::bind("[::1]:0").await.is_ok() {
+        assert!(found.contains(&"reached fetch ::1".to_owned()), "{found:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! The configuration of a node: flags win over the environment, which wins over the file.
 
+use std::time::Duration;
+
 use headwater_integration::Node;
 use serde_json::json;
 
@@ -32,6 +34,42 @@ async fn flags_win_over_the_environment_and_that_over_the_file() {
             "from-file"
         );
     }
+}
+
+#[tokio::test]
+async fn the_folder_of_workflows_and_its_workspace_may_be_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let orders = folder.path().join("workflows/orders");
+    std::fs::create_dir_all(&orders).unwrap();
+    let definition =
+        "schema: workflow/2022.04\nname: Orders\nsteps:\n- namespace: end\n  type: end\n";
+    std::fs::write(orders.join("workflow.yaml"), definition).unwrap();
+    let file = folder.path().join("headwater.toml");
+    std::fs::write(&file, "").unwrap();
+    let config = format!("--config={}", file.display());
+    let mut node = Node::builder().flag(&config).start().await;
+    let workspace = json!({ "orgname": "acme" });
+    let workspace = node.post("/workspaces", workspace).await.is(200).data();
+    node.kill_9();
+    let options = format!(
+        "workflows = \"{}\"\nworkspace = \"acme\"\n",
+        folder.path().join("workflows").display()
+    );
+    std::fs::write(&file, options).unwrap();
+    node.restart().await;
+    let listing = async {
+        loop {
+            let listed = node.get("/workflows").await.is(200).items();
+            if !listed.is_empty() {
+                return listed;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let listed = tokio::time::timeout(Duration::from_secs(90), listing).await;
+    let listed = listed.expect("the folder is deployed");
+    assert_eq!(listed[0]["name"], "Orders");
+    assert_eq!(listed[0]["owner_id"], workspace["id"]);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod counted;
 mod deliveries;
 mod lifecycle;
 mod load;
+mod poisoned;
 pub(crate) mod seed;
 mod stopping;
 mod subscriptions;

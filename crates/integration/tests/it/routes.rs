@@ -39,6 +39,11 @@ mod components {
 mod data_stores {
     mod delete;
     mod get;
+    mod record {
+        mod delete;
+        mod get;
+        mod put;
+    }
     mod records {
         mod get;
     }
@@ -64,6 +69,9 @@ mod endpoints {
     mod plain;
 }
 mod every_request;
+mod events {
+    mod get;
+}
 mod healthz {
     mod get;
 }
@@ -157,6 +165,9 @@ mod subscriptions {
     mod post;
 }
 mod unauthorized;
+mod usage {
+    mod get;
+}
 mod users {
     mod delete;
     mod get;

@@ -8,6 +8,8 @@ mod deploying;
 mod example;
 mod failures;
 mod files;
+mod limits;
+mod secrets;
 mod tenants;
 mod waits;
 

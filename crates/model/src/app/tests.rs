@@ -162,6 +162,28 @@ fn an_oauth2_account_needs_a_token_and_may_have_more() {
 }
 
 #[test]
+fn fields_are_secret_by_the_apps_definition_or_else_by_their_names() {
+    let app = definition(json!({
+        "name": "Shop",
+        "auth": "fields",
+        "fields": [{"name": "key_id"}, {"name": "pin", "secret": true}],
+    }))
+    .unwrap();
+    for (name, of_app, of_none) in [
+        ("key_id", false, true),
+        ("pin", true, false),
+        ("oauth_access_token", true, true),
+        ("Client_Secret", true, true),
+        ("smtpPassword", true, true),
+        ("region", false, false),
+        ("oauth_uid", false, false),
+    ] {
+        assert_eq!(is_secret_field(Some(&app), name), of_app, "{name}");
+        assert_eq!(is_secret_field(None, name), of_none, "{name}");
+    }
+}
+
+#[test]
 fn a_clients_secret_is_not_shown() {
     let app = definition(oauth2(
         json!({"client_id": "c", "client_secret": "hunter2"}),

@@ -68,6 +68,7 @@ impl LoadedSource {
             owner: id.clone().into(),
             tenant: self.source.owner.tenant().into(),
             is_isolated: self.source.spec.is_isolated,
+            heap_mib: None,
             artifact_hash: self.source.spec.artifact_hash.clone(),
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), id.to_string())]),
             state: Arc::new(StoredState {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use headwater_store::{ClaimedSend, Owner, SENDS_PER_LANE, SendAttempt, StoreError};
+use headwater_store::{ClaimedSend, Owner, SENDS_PER_LANE, SendAttempt, SendId, StoreError};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,8 +21,12 @@ use super::{
     verdict::{Attempt, Ended},
 };
 use crate::{
-    actor::store_returns, chore::Chore, core::Core, error::PlatformError, outbound::Client,
-    workflows::OpenedVariables,
+    actor::store_returns,
+    chore::Chore,
+    core::Core,
+    error::PlatformError,
+    outbound::Client,
+    workflows::{AccountMasks, Mask, Masks, OpenedVariables, accounts_marked_in},
 };
 
 /// Attempts in flight at once.
@@ -50,6 +54,9 @@ pub(super) struct SendContext {
     pub(super) core: Arc<Core>,
     /// Knows the variables whose values are marked in what sends keep.
     variables: Arc<OpenedVariables>,
+    account_masks: Arc<AccountMasks>,
+    /// The masks of accounts whose secrets are in sends under way.
+    marked: Mutex<HashMap<SendId, Vec<Mask>>>,
     client: Client,
     pub(super) s3: Option<S3>,
     room: Arc<Semaphore>,
@@ -65,6 +72,7 @@ impl SendContext {
     pub(super) fn new(
         core: Arc<Core>,
         variables: Arc<OpenedVariables>,
+        account_masks: Arc<AccountMasks>,
     ) -> Result<Self, PlatformError> {
         let config = &core.config.deliveries;
         let s3 = core.config.s3.clone();
@@ -75,32 +83,48 @@ impl SendContext {
             lanes: Mutex::default(),
             is_short: AtomicBool::new(false),
             variables,
+            account_masks,
+            marked: Mutex::default(),
             core,
         })
     }
 
-    /// A send with the values of variables in place of their marks, as it leaves the node.
+    /// A send with the values in place of their marks, as it leaves the node.
     pub(super) async fn opened(&self, mut send: ClaimedSend) -> ClaimedSend {
-        match self.variables.of(&send.owner).await {
-            Ok(variables) => {
-                let opened = variables.masks.opened(send.value.get().to_owned());
+        match self.masks(&send).await {
+            Ok(masks) => {
+                let opened = masks.opened(send.value.get().to_owned());
                 send.value = RawValue::from_string(opened).unwrap_or(send.value);
             }
-            Err(error) => tracing::warn!(%error, "a send leaves with marks instead of variables"),
+            Err(error) => tracing::warn!(%error, "a send leaves with marks instead of values"),
         }
         send
     }
 
-    /// Ends as they are kept: with marks instead of the values of variables.
+    /// The masks for a send. Those of accounts are remembered for its end.
+    async fn masks(&self, send: &ClaimedSend) -> Result<Masks, PlatformError> {
+        let variables = self.variables.of(&send.owner).await?;
+        let accounts = accounts_marked_in(send.value.get());
+        let of_accounts = self.account_masks.marked(&send.owner, accounts).await?;
+        if !of_accounts.is_empty() {
+            let mut marked = self.marked.lock();
+            marked.insert(send.id.clone(), of_accounts.clone());
+        }
+        Ok(variables.masks.with(of_accounts))
+    }
+
+    /// Ends as they are kept: with marks instead of the values.
     pub(super) async fn masked(&self, ended: Vec<EndedSend>) -> Vec<SendAttempt> {
         let mut records = Vec::new();
         for EndedSend { owner, mut attempt } in ended {
             let variables = self.variables.of(&owner).await;
+            let of_accounts = self.marked.lock().remove(&attempt.id).unwrap_or_default();
             // Without the variables nobody knows what is to be masked: nothing is shown then.
             let result = attempt.result.take();
             attempt.result = match (result, variables) {
                 (Some(result), Ok(variables)) => {
-                    Some(variables.masks.json(&result).unwrap_or(result))
+                    let masks = variables.masks.with(of_accounts);
+                    Some(masks.json(&result).unwrap_or(result))
                 }
                 (_, Err(_)) | (None, _) => None,
             };

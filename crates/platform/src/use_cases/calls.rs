@@ -195,6 +195,7 @@ impl Platform {
             owner: WorkerOwner::Call(invocation_id.clone()),
             tenant: call.owner.tenant().into(),
             is_isolated: true,
+            heap_mib: None,
             artifact_hash: call.component.artifact_hash.clone(),
             env: BTreeMap::new(),
             state: Arc::new(ArtifactState {

@@ -1,7 +1,7 @@
 //! Publishing many components at once, as files of a folder: each is described by its text, and built when somebody
 //! uses it first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_engine::{
     BuildRequest, ComponentCode,
@@ -11,7 +11,7 @@ use headwater_model::{
     component::{Description, Hooks},
     error::Invalid,
     hash::{ArtifactHash, CodeHash},
-    id::ComponentId,
+    id::{ComponentId, UserId},
 };
 use headwater_store::{
     ArtifactBytes, FolderFile, FolderPublication, Owner, Publication, Published, SavedComponent,
@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     caller::Caller,
+    environment::Environment,
     error::PlatformError,
     platform::Platform,
     use_cases::{
@@ -28,12 +29,15 @@ use crate::{
     },
 };
 
+/// Components of one request.
+const COMPONENTS_MAX: usize = 500;
+
 /// Files of a folder, some of which are components.
 #[derive(Debug, Clone)]
 pub struct NewFolder {
     /// Texts by path.
     pub files: BTreeMap<String, String>,
-    /// The paths of the components.
+    /// The paths of the components, each once; at most 500.
     pub components: Vec<String>,
     /// Version ranges of packages that the code imports without one.
     pub dependencies: BTreeMap<String, String>,
@@ -64,7 +68,7 @@ impl Platform {
     /// other.
     ///
     /// # Errors
-    /// `Invalid` for a path or a version range that is none.
+    /// `Invalid` for a path or a version range that is none, and for components that are too many or named twice.
     pub async fn publish_folder(
         &self,
         caller: &Caller,
@@ -73,89 +77,20 @@ impl Platform {
         for path in folder.files.keys() {
             check_path(path)?;
         }
-        let mut outcomes = Vec::with_capacity(folder.components.len());
-        let mut publications = Vec::new();
-        let mut places = Vec::new();
-        for path in &folder.components {
-            let stated = folder
-                .files
-                .get(path)
-                .map(|code| (code, stated_component(code)));
-            let (stated, publication) = match stated {
-                None => (None, Err("the folder has no such file".to_owned())),
-                Some((_, None)) => (
-                    None,
-                    Err("it does not write out its `key` and `version`".to_owned()),
-                ),
-                Some((code, Some(stated))) => {
-                    let shown = (stated.key.clone(), stated.version.clone());
-                    let publication = self.unbuilt_publication(caller, code, stated);
-                    (Some(shown), publication.map_err(|invalid| invalid.reason))
-                }
-            };
-            let outcome = publication.map(|publication| {
-                places.push(outcomes.len());
-                let id = publication.component.id.clone();
-                publications.push((path.clone(), publication));
-                FolderOutcome { id, is_new: true }
-            });
-            outcomes.push(FolderComponent {
-                path: path.clone(),
-                stated,
-                outcome,
-            });
-        }
-        let publication = folder_publication(folder, publications)?;
+        check_components(&folder.components)?;
+        let publisher = Publisher {
+            env: self.core.env.clone(),
+            user_id: caller.user_id().clone(),
+        };
+        // Every text is read and hashed whole, which other requests do not wait for.
+        let read = tokio::task::spawn_blocking(move || publisher.read(folder)).await;
+        let read = read.map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let (mut outcomes, places, publication) = read?;
         let published = self.core.store.publish_folder(publication).await?;
         for (place, published) in places.into_iter().zip(published) {
             settle(&mut outcomes[place], published);
         }
         Ok(outcomes)
-    }
-
-    fn unbuilt_publication(
-        &self,
-        caller: &Caller,
-        code: &str,
-        stated: StatedComponent,
-    ) -> Result<Publication, Invalid> {
-        let now_at = self.core.env.now_at();
-        let description = Description {
-            name: stated.name,
-            key: Some(stated.key),
-            version: Some(stated.version),
-            component_type: stated.component_type,
-            description: stated.description,
-            dedupe: None,
-            props: Vec::new(),
-            hooks: Hooks::default(),
-            has_additional_props: false,
-            has_run: false,
-            sample_emit: None,
-        };
-        let (key, version) = publishable(&description)?;
-        Ok(Publication {
-            key,
-            version,
-            publisher: caller.user_id().clone(),
-            component: SavedComponent {
-                id: self.core.env.id(ComponentId::new),
-                owner: Owner {
-                    user_id: caller.user_id().clone(),
-                    workspace_id: None,
-                },
-                code_hash: CodeHash::new(hash(code)),
-                code: code.to_owned(),
-                code_url: None,
-                artifact_hash: ArtifactHash::new(""),
-                lock: String::new(),
-                description,
-                created_at: now_at,
-                updated_at: now_at,
-            },
-            artifact: ArtifactBytes::unbuilt(),
-            published_at: now_at,
-        })
     }
 
     /// A component that workers can run: itself, or built now if nobody has used it before.
@@ -222,6 +157,91 @@ impl Platform {
     }
 }
 
+/// The user who publishes a folder.
+struct Publisher {
+    env: Environment,
+    user_id: UserId,
+}
+
+/// The ends of components, the places among them of those to publish, and their publication.
+type Reading = (Vec<FolderComponent>, Vec<usize>, FolderPublication);
+
+impl Publisher {
+    /// Reads a folder's components.
+    fn read(&self, folder: NewFolder) -> Result<Reading, PlatformError> {
+        let mut outcomes = Vec::with_capacity(folder.components.len());
+        let mut publications = Vec::new();
+        let mut places = Vec::new();
+        for path in &folder.components {
+            let code = folder.files.get(path);
+            let (stated, publication) = match code.map(|code| (code, stated_component(code))) {
+                None => (None, Err("the folder has no such file".to_owned())),
+                Some((_, None)) => (
+                    None,
+                    Err("it does not write out its `key` and `version`".to_owned()),
+                ),
+                Some((code, Some(stated))) => {
+                    let shown = (stated.key.clone(), stated.version.clone());
+                    let publication = self.publication(code, stated);
+                    (Some(shown), publication.map_err(|invalid| invalid.reason))
+                }
+            };
+            let outcome = publication.map(|publication| {
+                places.push(outcomes.len());
+                let id = publication.component.id.clone();
+                publications.push((path.clone(), publication));
+                FolderOutcome { id, is_new: true }
+            });
+            outcomes.push(FolderComponent {
+                path: path.clone(),
+                stated,
+                outcome,
+            });
+        }
+        Ok((outcomes, places, folder_publication(folder, publications)?))
+    }
+
+    fn publication(&self, code: &str, stated: StatedComponent) -> Result<Publication, Invalid> {
+        let now_at = self.env.now_at();
+        let description = Description {
+            name: stated.name,
+            key: Some(stated.key),
+            version: Some(stated.version),
+            component_type: stated.component_type,
+            description: stated.description,
+            dedupe: None,
+            props: Vec::new(),
+            hooks: Hooks::default(),
+            has_additional_props: false,
+            has_run: false,
+            sample_emit: None,
+        };
+        let (key, version) = publishable(&description)?;
+        Ok(Publication {
+            key,
+            version,
+            publisher: self.user_id.clone(),
+            component: SavedComponent {
+                id: self.env.id(ComponentId::new),
+                owner: Owner {
+                    user_id: self.user_id.clone(),
+                    workspace_id: None,
+                },
+                code_hash: CodeHash::new(hash(code)),
+                code: code.to_owned(),
+                code_url: None,
+                artifact_hash: ArtifactHash::new(""),
+                lock: String::new(),
+                description,
+                created_at: now_at,
+                updated_at: now_at,
+            },
+            artifact: ArtifactBytes::unbuilt(),
+            published_at: now_at,
+        })
+    }
+}
+
 fn folder_publication(
     folder: NewFolder,
     components: Vec<(String, Publication)>,
@@ -250,6 +270,25 @@ fn folder_publication(
         ranges,
         components,
     })
+}
+
+/// Checks that each component is named once, and that they are not too many.
+fn check_components(components: &[String]) -> Result<(), PlatformError> {
+    let count = components.len();
+    if count > COMPONENTS_MAX {
+        return Err(PlatformError::invalid(
+            "components",
+            format!("{count} components are too many; publish at most {COMPONENTS_MAX} at once"),
+        ));
+    }
+    let mut known = BTreeSet::new();
+    match components.iter().find(|path| !known.insert(*path)) {
+        None => Ok(()),
+        Some(path) => Err(PlatformError::invalid(
+            "components",
+            format!("`{path}` is named twice; name each component once"),
+        )),
+    }
 }
 
 /// Checks that a path leads to a file within the folder, written in the one way that imports find it by.

@@ -1,5 +1,6 @@
 //! Workflows: deploying, showing, changing and deleting them, and starting runs (docs/guide/workflows.md).
 
+mod at_work;
 mod cancel;
 mod code;
 mod deploy;

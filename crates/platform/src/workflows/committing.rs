@@ -73,8 +73,11 @@ impl RunDetails {
 impl LiveRun {
     /// The commit of everything since the last one.
     pub(super) fn commit(&mut self, lease: &RunnableLease, now_ms: EpochMs) -> RunCommit {
-        self.head.root = self.tree.root().clone();
         let mut progress = RunProgress::default();
+        for value in self.tree.early_values_mut() {
+            progress.blobs.extend(offloaded(value));
+        }
+        self.head.root = self.tree.root().clone();
         self.write_places(&mut progress);
         let end = match &self.standing {
             State::Ended(end) => Some(end.clone()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use headwater_model::id::WorkflowId;
 
 use super::{
+    account_masks::AccountMasks,
     command::Handle,
     deployed::Deployments,
     endings::Endings,
@@ -29,6 +30,7 @@ pub(crate) struct WorkflowContext {
     pub(crate) endings: Endings,
     pub(crate) error_mails: ErrorMails,
     pub(crate) variables: Arc<OpenedVariables>,
+    pub(crate) account_masks: Arc<AccountMasks>,
     pub(crate) wait_key: Arc<WaitKey>,
     pub(crate) residents: Residents<WorkflowId, Handle>,
 }

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
+    account_masks::UsedAuth,
     bearer::Bearer,
     evaluator::{self, EvaluatorState},
     step_state::StepState,
@@ -28,6 +29,7 @@ use super::{
 };
 use crate::{
     artifact::ArtifactState,
+    core::Core,
     error::PlatformError,
     props::{FinalProps, Props},
 };
@@ -165,10 +167,11 @@ impl Deployed {
     /// The worker that runs a step's code.
     pub(crate) fn worker(
         &self,
-        store: &Arc<dyn Store>,
+        core: &Core,
         step: &DeployedStep,
         variables: &Opened,
     ) -> WorkerSpec {
+        let store = &core.store;
         let hash = step.component.artifact_hash.clone();
         let definitions = &step.component.description.props;
         match definitions.iter().any(|prop| prop.kind() == PropKind::Db) {
@@ -179,36 +182,31 @@ impl Deployed {
                     workflow: self.workflow.id.clone(),
                     namespace: step.namespace.clone(),
                 };
-                self.spec(&step.namespace, hash, Arc::new(state), variables)
+                self.spec(core, (&step.namespace, hash), Arc::new(state), variables)
             }
-            false => self.stateless(store, hash, variables),
+            false => self.stateless(core, hash, variables),
         }
     }
 
     /// The worker that evaluates expressions.
-    pub(crate) fn evaluator(&self, variables: &Opened) -> WorkerSpec {
+    pub(crate) fn evaluator(&self, core: &Core, variables: &Opened) -> WorkerSpec {
         let hash = evaluator::artifact().hash.clone();
-        self.spec(EVALUATOR, hash, Arc::new(EvaluatorState), variables)
+        self.spec(core, (EVALUATOR, hash), Arc::new(EvaluatorState), variables)
     }
 
-    fn stateless(
-        &self,
-        store: &Arc<dyn Store>,
-        hash: ArtifactHash,
-        variables: &Opened,
-    ) -> WorkerSpec {
+    fn stateless(&self, core: &Core, hash: ArtifactHash, variables: &Opened) -> WorkerSpec {
         let state = ArtifactState {
-            store: Arc::clone(store),
+            store: Arc::clone(&core.store),
             artifact_hash: hash.clone(),
         };
         let code = hash.as_str().to_owned();
-        self.spec(&code, hash, Arc::new(state), variables)
+        self.spec(core, (&code, hash), Arc::new(state), variables)
     }
 
     fn spec(
         &self,
-        sharing: &str,
-        artifact_hash: ArtifactHash,
+        core: &Core,
+        (sharing, artifact_hash): (&str, ArtifactHash),
         state: Arc<dyn WorkerState>,
         variables: &Opened,
     ) -> WorkerSpec {
@@ -225,6 +223,9 @@ impl Deployed {
             },
             tenant: self.workflow.owner.tenant().into(),
             is_isolated: false,
+            // The node may have permitted more when it was deployed.
+            heap_mib: (self.definition.settings.memory_mb)
+                .map(|mib| mib.min(core.config.workflow_memory_max_mib)),
             artifact_hash,
             env,
             state,
@@ -245,6 +246,18 @@ impl DeployedStep {
             |name: &str| self.configured.contains_key(name) || !self.compiled.contains_key(name);
         finals.values.retain(|name, _| is_given(name));
         Ok(finals)
+    }
+}
+
+impl DeployedStep {
+    /// The accounts that it uses, with the fields that it gets of them.
+    pub(super) fn auths<'a>(&self, finals: &'a FinalProps) -> Vec<UsedAuth<'a>> {
+        let auths = self.configured.iter().filter_map(|(prop, configured)| {
+            let fields = finals.values.get(prop)?.get("$auth")?.as_object()?;
+            let account = configured.get("authProvisionId")?.as_str()?.parse().ok()?;
+            Some(UsedAuth { account, fields })
+        });
+        auths.collect()
     }
 }
 

@@ -13,6 +13,7 @@ use super::{blob_texts::BlobTexts, live::LiveRun, tokens::Urls};
 use crate::{error::PlatformError, platform_event::iso_8601};
 use headwater_model::{
     id::{CellId, InvocationId},
+    limits::REFRESHED_STEP_MAX,
     time::EpochMs,
 };
 
@@ -51,6 +52,7 @@ pub(super) fn step(
         "context": context(run, path, now_ms, texts)?,
         "props": compiled,
         "urls": urls.of(&wait_of(run, path)),
+        "deadline": deadline(run, path, now_ms),
         "attempt": attempt(run, path, texts)?,
         "tmp": run.tmp(),
         "is_test": run.head.is_test,
@@ -238,13 +240,19 @@ fn context(
         runs.insert("context".to_owned(), rerun_context.unwrap_or_default());
         runs.extend(callback.map(|callback| ("callback_request".to_owned(), callback)));
     }
-    let limit = run.time_limit(path);
-    context.insert("deadline".to_owned(), json!(now_ms + limit));
+    let deadline = now_ms + run.time_limit(path);
+    context.insert("deadline".to_owned(), json!(deadline));
     context.insert("JIT".to_owned(), json!(run.head.is_test));
     context.insert("run".to_owned(), runs);
     let key = format!("{}/{path}", run.id());
     context.insert("idempotency_key".to_owned(), Value::from(key));
     Ok(Value::Object(context))
+}
+
+/// When the time of a step is over: at first, and at the latest.
+fn deadline(run: &LiveRun, path: &Path, now_ms: EpochMs) -> Value {
+    let limit = run.time_limit(path);
+    json!({ "first": now_ms + limit, "last": now_ms + limit.max(REFRESHED_STEP_MAX) })
 }
 
 /// JSON text as the engine takes it.

@@ -31,6 +31,10 @@ const TIMER_LIMIT: Duration = Duration::from_secs(60);
 const STEP_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const RUN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// Nodes that may end in a row while a run is in them and gets no further. Innocent runs meet a few, as many as a machine
+/// needs to be mended.
+pub(super) const NODES_LOST_MAX: u32 = 10;
+
 /// The things that the next commit writes besides changed places.
 #[derive(Default)]
 pub(super) struct Pending {
@@ -61,6 +65,8 @@ pub(super) struct LiveRun {
     pub(super) is_committing: bool,
     /// Whether the limits of its workflow let it begin.
     pub(super) is_admitted: bool,
+    /// Whether the code that it goes on with is not executed, but fails: nodes ended of it again and again.
+    pub(super) is_given_up: bool,
     /// Orders that wait for the commit.
     pub(super) orders: Vec<Order>,
     pub(super) standing: State,

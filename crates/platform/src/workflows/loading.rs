@@ -16,7 +16,7 @@ use super::{
     deployed::Deployed,
     endings::Awaited,
     head::{Head, ReplayOf},
-    live::{LiveRun, Pending},
+    live::{LiveRun, NODES_LOST_MAX, Pending},
 };
 use crate::error::PlatformError;
 
@@ -68,6 +68,8 @@ impl WorkflowContext {
         tree.wake(now_ms);
         let mut run = LiveRun {
             execution,
+            // One that waits to begin has no part in the ends of nodes.
+            is_given_up: is_admitted && claimed.starts > NODES_LOST_MAX,
             claimed,
             head,
             tree,

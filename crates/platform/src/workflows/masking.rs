@@ -1,9 +1,10 @@
-//! Masking of variables: whatever a run keeps, shows or emits has a mark in place of a variable's value. A mark cannot be
-//! guessed, so that the platform can put the value back where code of the same owner reads what an earlier step returned.
+//! Masking of variables and of accounts' secrets: whatever a run keeps, shows or emits has a mark in place of such a
+//! value. A mark cannot be guessed, so that the platform can put the value back where code of the same owner reads what
+//! an earlier step returned.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use headwater_workflow::run::{Kept, StepEnd, StepOutcome};
+use headwater_workflow::run::{FlowCall, Kept, StepEnd, StepOutcome};
 use serde_json::value::RawValue;
 
 use super::tokens::WaitKey;
@@ -11,13 +12,16 @@ use crate::log_line::LogLine;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const VALUE_CHARS_MIN: usize = 6;
+/// The beginning and the end of a mark.
+pub(super) const FENCE: &str = "***";
 
-/// The values of an owner's variables with their marks.
+/// Values that are masked, with their marks.
 #[derive(Debug, Default)]
 pub(crate) struct Masks(Vec<Mask>);
 
-#[derive(Debug)]
-struct Mask {
+/// A value with its mark.
+#[derive(Debug, Clone)]
+pub(crate) struct Mask {
     value: String,
     /// The value as it is within JSON text.
     escaped: String,
@@ -25,19 +29,31 @@ struct Mask {
     mark: String,
 }
 
+impl Mask {
+    /// The mask of a value; `None` if that is too short for a secret. `name` is the same in plain text and in JSON.
+    pub(super) fn new(value: &str, name: &str) -> Option<Self> {
+        (value.chars().count() >= VALUE_CHARS_MIN).then(|| Self {
+            value: value.to_owned(),
+            escaped: escaped(value),
+            mark: format!("{FENCE}{name}{FENCE}"),
+        })
+    }
+}
+
 impl Masks {
-    /// The masks of these variables, longest value first: one may be part of another.
+    /// The masks of these variables.
     pub(crate) fn of(key: &WaitKey, tenant: &str, variables: &BTreeMap<String, String>) -> Self {
-        let secret = variables
-            .iter()
-            .filter(|(_, value)| value.chars().count() >= VALUE_CHARS_MIN);
-        let mut masks: Vec<Mask> = secret
-            .map(|(name, value)| Mask {
-                escaped: escaped(value),
-                mark: format!("***{name}:{}***", key.mark(&format!("{tenant} {name}"))),
-                value: value.clone(),
-            })
-            .collect();
+        let masks = variables.iter().filter_map(|(name, value)| {
+            let signed = key.mark(&format!("{tenant} {name}"));
+            Mask::new(value, &format!("{name}:{signed}"))
+        });
+        Self(Vec::new()).with(masks)
+    }
+
+    /// These and others, longest value first: one may be part of another.
+    pub(crate) fn with(&self, others: impl IntoIterator<Item = Mask>) -> Self {
+        let mut masks = self.0.clone();
+        masks.extend(others);
         masks.sort_by_key(|mask| std::cmp::Reverse(mask.value.len()));
         Self(masks)
     }
@@ -94,6 +110,15 @@ impl Masks {
                 }
             }
             StepOutcome::Returned(None) | StepOutcome::Skipped => {}
+        }
+        for call in &mut end.flow {
+            if let FlowCall::Rerun {
+                context: Some(context),
+                ..
+            } = call
+            {
+                self.kept(context);
+            }
         }
         if let Some(reason) = &mut end.exit {
             *reason = self.text(reason).into_owned();

@@ -10,7 +10,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     blob_texts::BlobTexts,
-    endings::{Awaited, Endings, RunResult},
+    endings::{Awaited, Endings, Wanted},
     live::LiveRun,
 };
 use crate::error::PlatformError;
@@ -19,55 +19,57 @@ use crate::error::PlatformError;
 const AFTER_ALL: &str = " ";
 
 impl LiveRun {
-    /// Whether a step waits for the result of this ended run, and nothing has been done for it yet.
-    pub(super) fn owes_result(&self, endings: &Endings) -> bool {
-        let is_awaited = self.head.called_by.is_some() || endings.are_expected(self.id());
-        is_awaited
-            && matches!(self.standing, State::Ended(_))
-            && matches!(self.awaited, Awaited::Nobody)
+    /// The results of this ended run that a step waits for, if nothing has been done for it yet.
+    pub(super) fn owed_result(&self, endings: &Endings) -> Option<Wanted> {
+        match (&self.standing, &self.awaited, &self.head.called_by) {
+            (State::Ended(_), Awaited::Nobody, Some(_)) => Some(Wanted::Last),
+            (State::Ended(_), Awaited::Nobody, None) => endings.wanted(self.id()),
+            _ => None,
+        }
     }
 
-    /// The blobs that the result is put together from.
-    pub(super) fn result_blobs(&self) -> Vec<Blob> {
-        let all = self.all_exports();
-        all.blobs().into_iter().cloned().collect()
+    /// Begins to read the result: the blobs that it is put together from. Those of other values may be damaged.
+    pub(super) fn begin_reading(&mut self, wanted: Wanted) -> Vec<Blob> {
+        self.awaited = Awaited::Reading(wanted);
+        match self.result(wanted) {
+            Ok(result) => result.blobs().into_iter().cloned().collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
-    /// Puts the result together.
+    /// Puts the result together that is being read.
     pub(super) fn read_result(&mut self, texts: &BlobTexts) {
+        let Awaited::Reading(wanted) = self.awaited else {
+            return;
+        };
         let unreadable = |error: PlatformError| format!("its result cannot be read: {error}");
-        let last = match &self.standing {
+        let result = self.result(wanted);
+        let result = result.and_then(|result| written(&result, texts).map_err(unreadable));
+        self.awaited = Awaited::Read(result);
+    }
+
+    /// The wanted results, or how the run ended instead.
+    fn result(&self, wanted: Wanted) -> Result<Exported, String> {
+        match &self.standing {
             State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.titled()),
             State::Ended(RunEnd::Cancelled { reason }) => {
                 Err(format!("the called run was cancelled: {reason}"))
             }
             State::Ended(RunEnd::Succeeded { .. }) | State::Running | State::Waiting(_) => {
-                match self.tree.result() {
-                    Some(result) => written(&result, texts).map_err(unreadable),
-                    None => Ok(RawValue::NULL.to_owned()),
-                }
+                Ok(match wanted {
+                    Wanted::Last => self.tree.result().unwrap_or(Exported::Json(Value::Null)),
+                    Wanted::All => self.all_exports(),
+                })
             }
-        };
-        let (last, all) = match written(&self.all_exports(), texts) {
-            Ok(all) => (last, all),
-            Err(error) => (
-                last.and_then(|_| Err(unreadable(error))),
-                RawValue::NULL.to_owned(),
-            ),
-        };
-        self.awaited = Awaited::Read(RunResult { last, all });
+        }
     }
 
     /// The answer to the step that called this run.
     pub(super) fn answer(&self) -> Resolution {
         match &self.awaited {
-            Awaited::Read(RunResult { last: Ok(last), .. }) => {
-                Resolution::Returned(Kept::Here(Arc::from(last.clone())))
-            }
-            Awaited::Read(RunResult {
-                last: Err(reason), ..
-            }) => Resolution::Failed(reason.clone()),
-            Awaited::Nobody | Awaited::Reading => {
+            Awaited::Read(Ok(last)) => Resolution::Returned(Kept::Here(Arc::from(last.clone()))),
+            Awaited::Read(Err(reason)) => Resolution::Failed(reason.clone()),
+            Awaited::Nobody | Awaited::Reading(_) => {
                 Resolution::Failed("the called run has no result".to_owned())
             }
         }

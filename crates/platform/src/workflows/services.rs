@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::{
     calls::{HOPS_MAX, NewRun, too_many_calls},
     context::WorkflowContext,
+    endings::Wanted,
 };
 use crate::chore::Chore;
 
@@ -67,7 +68,11 @@ async fn trigger(
         .await
         .map_err(|error| error.to_string())?;
     let run = context.core.env.id(InvocationId::new);
-    let ended = context.endings.expect(&run);
+    let wanted = match arguments.result_type.as_deref() {
+        Some(ALL_EXPORTS) => Wanted::All,
+        _ => Wanted::Last,
+    };
+    let ended = context.endings.expect(&run, wanted);
     let new = NewRun {
         workflow,
         trigger: Trigger::Call,
@@ -86,9 +91,5 @@ async fn trigger(
     let result = ended
         .await
         .map_err(|_| "the node is stopping; the workflow that was called goes on".to_owned())?;
-    let result = match arguments.result_type.as_deref() {
-        Some(ALL_EXPORTS) => result.last.map(|_| result.all),
-        _ => result.last,
-    };
     result.map(Some)
 }

@@ -1,9 +1,10 @@
 //! The things that orders need before they can be carried out.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use headwater_engine::{Entry, WorkerSpec};
-use headwater_model::id::{InvocationId, RunnableId};
+use headwater_model::id::{AccountId, InvocationId, RunnableId};
+use headwater_store::Owner;
 use headwater_workflow::{
     path::Path,
     run::{Blob, Work},
@@ -36,6 +37,8 @@ pub(super) struct Execution {
     pub(super) masks: Arc<Masks>,
     pub(super) texts: BlobTexts,
     pub(super) work: Work,
+    /// Whether the accounts whose marks earlier results hold are among the masks.
+    pub(super) knows_marks: bool,
 }
 
 /// A call of another workflow.
@@ -79,12 +82,13 @@ pub(super) async fn prepared(
             }))
         }
         Work::Evaluate(_) => Ok(Start::Execute(Box::new(Execution {
-            worker: deployed.evaluator(&variables),
+            worker: deployed.evaluator(&context.core, &variables),
             entry: Entry::Evaluate,
             props: Map::new(),
             masks,
             texts,
             work,
+            knows_marks: false,
         }))),
         Work::Step => {
             let namespace = deployed
@@ -97,14 +101,38 @@ pub(super) async fn prepared(
             if let Some(reason) = finals.broken {
                 return Err(PlatformError::Conflict(reason));
             }
+            let used = step.auths(&finals);
+            let owner = &deployed.workflow.owner;
+            let of_accounts = context.account_masks.used(owner, &used).await?;
+            let masks = match of_accounts.is_empty() {
+                true => masks,
+                false => Arc::new(masks.with(of_accounts)),
+            };
             Ok(Start::Execute(Box::new(Execution {
-                worker: deployed.worker(&context.core.store, step, &variables),
+                worker: deployed.worker(&context.core, step, &variables),
                 entry: Entry::Step,
                 props: finals.values,
                 masks,
                 texts,
                 work,
+                knows_marks: false,
             })))
         }
     }
+}
+
+/// An execution that knows the accounts whose marks are in its input: of earlier steps, and of other workflows.
+///
+/// # Errors
+/// The accounts cannot be read.
+pub(super) async fn knowing(
+    context: &WorkflowContext,
+    owner: &Owner,
+    accounts: BTreeSet<AccountId>,
+    mut execution: Execution,
+) -> Result<Start, PlatformError> {
+    let of_accounts = context.account_masks.marked(owner, accounts).await?;
+    execution.masks = Arc::new(execution.masks.with(of_accounts));
+    execution.knows_marks = true;
+    Ok(Start::Execute(Box::new(execution)))
 }

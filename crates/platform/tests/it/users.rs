@@ -38,6 +38,21 @@ async fn only_the_administrator_manages_users() {
 }
 
 #[tokio::test]
+async fn the_node_acts_for_its_administrator_as_long_as_that_has_a_key() {
+    let world = World::new().await;
+    let (platform, bob) = (&world.platform, world.user("bob").await);
+    let administrator = platform.administrator().await.unwrap();
+    assert_eq!(administrator.user_id(), world.caller.user_id());
+    let key = &administrator.identity.key.id;
+    let by = &bob.identity.key.id;
+    assert!(world.store.delete_key(key, by).await.unwrap());
+    let refused = platform.administrator().await.unwrap_err();
+    assert!(matches!(refused, PlatformError::Conflict(_)), "{refused:?}");
+    let told = refused.to_string();
+    assert!(told.contains("headwater keys reset"), "{told}");
+}
+
+#[tokio::test]
 async fn names_and_addresses_have_their_form() {
     let world = World::new().await;
     let long = "a".repeat(65);

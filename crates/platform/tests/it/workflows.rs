@@ -7,6 +7,7 @@ mod error_mails;
 mod flow;
 mod limits;
 mod linear;
+mod lost_nodes;
 mod replay;
 
 use std::{collections::BTreeMap, time::Duration};

@@ -153,6 +153,7 @@ impl World {
             daily_invocations_quota: None,
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
+            workflow_memory_max_mib: 1024,
             file_bytes_per_owner: 1_000_000,
             queued_events_per_owner: u32::MAX,
         };

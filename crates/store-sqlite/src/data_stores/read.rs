@@ -69,6 +69,7 @@ pub(super) fn records(
 pub(super) fn page(
     connection: &Connection,
     store: &DataStoreRef,
+    prefix: &str,
     page: &PageRequest<String>,
     now_ms: EpochMs,
 ) -> Result<Page<Record>, StoreError> {
@@ -80,18 +81,23 @@ pub(super) fn page(
             items: Vec::new(),
         });
     };
-    let (bound, order, from) = match &page.position {
-        Position::First => ("key > ?3", "ASC", ""),
-        Position::After(after) => ("key > ?3", "ASC", &**after),
-        Position::Before(before) => ("key < ?3", "DESC", &**before),
+    let total_count = match prefix {
+        "" => records,
+        prefix => count(connection, id, prefix, now_ms)?,
     };
+    let Stretch {
+        bounds,
+        order,
+        from,
+        to,
+    } = Stretch::of(prefix, &page.position);
     let sql = format!(
         "SELECT * FROM data_store_records
-         WHERE store_id = ?1 AND {bound} AND {IS_THERE} ORDER BY key {order} LIMIT ?4"
+         WHERE store_id = ?1 AND {bounds} AND {IS_THERE} ORDER BY key {order} LIMIT ?5"
     );
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement
-        .query(params![id, signed(now_ms), from, page.limit])
+        .query(params![id, signed(now_ms), from, to, page.limit])
         .map_err(&failed)?;
     let (mut items, mut bytes) = (Vec::new(), 0);
     while bytes < DATA_STORE_PAGE_BYTES
@@ -104,10 +110,74 @@ pub(super) fn page(
     if order == "DESC" {
         items.reverse();
     }
-    Ok(Page {
-        total_count: records,
-        items,
-    })
+    Ok(Page { total_count, items })
+}
+
+/// A stretch of keys in SQL, with `?3` its beginning and `?4` its end.
+struct Stretch<'a> {
+    bounds: &'static str,
+    order: &'static str,
+    from: &'a str,
+    to: Option<String>,
+}
+
+impl<'a> Stretch<'a> {
+    /// The keys with this prefix behind or in front of a position. One bound each way, so that the index is entered at
+    /// the first key.
+    fn of(prefix: &'a str, position: &'a Position<String>) -> Self {
+        const AT: &str = "key >= ?3 AND (?4 IS NULL OR key < ?4)";
+        const BEHIND: &str = "key > ?3 AND (?4 IS NULL OR key < ?4)";
+        let end = end_of(prefix);
+        let (bounds, order, from, to) = match position {
+            Position::After(after) if **after >= *prefix => (BEHIND, "ASC", &**after, end),
+            Position::First | Position::After(_) => (AT, "ASC", prefix, end),
+            Position::Before(before) => {
+                let is_within = end.as_ref().is_none_or(|end| before < end);
+                let to = if is_within { Some(before.clone()) } else { end };
+                ("key >= ?3 AND key < ?4", "DESC", prefix, to)
+            }
+        };
+        Self {
+            bounds,
+            order,
+            from,
+            to,
+        }
+    }
+}
+
+/// The first text behind all that begin with the prefix, in the order of bytes; none if there is no such text.
+fn end_of(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        // Not every number is a character.
+        let mut later = u32::from(last) + 1..=u32::from(char::MAX);
+        if let Some(next) = later.find_map(char::from_u32) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}
+
+/// The number of records with this prefix, from the index. Expired ones are few, because they are swept.
+fn count(
+    connection: &Connection,
+    id: i64,
+    prefix: &str,
+    now_ms: EpochMs,
+) -> Result<u64, StoreError> {
+    const SQL: &str = "SELECT
+         (SELECT count(*) FROM data_store_records
+          WHERE store_id = ?1 AND key >= ?3 AND (?4 IS NULL OR key < ?4))
+       - (SELECT count(*) FROM data_store_records
+          WHERE expires_at_ms <= ?2 AND +store_id = ?1 AND +key >= ?3 AND (?4 IS NULL OR +key < ?4))";
+    let params = params![id, signed(now_ms), prefix, end_of(prefix)];
+    let counted: i64 = connection
+        .prepare_cached(SQL)
+        .and_then(|mut statement| statement.query_row(params, |row| row.get(0)))
+        .map_err(failed("counting records"))?;
+    Ok(counted.unsigned_abs())
 }
 
 pub(super) fn keys(
@@ -140,4 +210,24 @@ fn from_row(row: &Row<'_>) -> Result<Record, StoreError> {
         expires_at_ms: unsigned_opt(row, "expires_at_ms")?,
         updated_at_ms: unsigned(row, "updated_at_ms")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_of;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_text_of_its_length() {
+        for (prefix, end) in [
+            ("", None),
+            ("a", Some("b")),
+            ("a\u{0}", Some("a\u{1}")),
+            ("é", Some("ê")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}\u{10ffff}", None),
+        ] {
+            assert_eq!(end_of(prefix).as_deref(), end, "{prefix:?}");
+        }
+    }
 }

@@ -162,7 +162,7 @@ pub async fn an_event_leads_to_the_runs_that_it_caused(factory: &dyn Factory) {
         assert_eq!(run.unwrap().caused_by.as_ref(), Some(&first));
     }
     let store = factory.reopen(store).await;
-    let mut ended = vec![
+    let mut ended = [
         work[0].lease.invocation_id.clone(),
         flows[0].lease.invocation_id.clone(),
     ];

@@ -205,10 +205,50 @@ pub async fn records_are_paged_both_ways(factory: &dyn Factory) {
     }
     write(&*store, &mine, until(T0, record("bb", "1"))).await;
     walk(&keys, async |request| {
-        let page = store.record_page(&mine, &request, T0).await.unwrap();
+        let page = store.record_page(&mine, "", &request, T0).await.unwrap();
         keyed(page, |record| record.key.clone())
     })
     .await;
+}
+
+/// A prefix is any text, and no pattern; pages lead both ways within it, and do not leave it.
+pub async fn records_are_paged_by_the_beginning_of_their_keys(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    let keys = [
+        "a%",
+        "a%0",
+        "a%1",
+        "a%\u{10ffff}x",
+        "a%é",
+        "ab",
+        "b",
+        "\u{10ffff}",
+    ];
+    for key in keys {
+        write(&*store, &mine, record(key, "1")).await;
+    }
+    write(&*store, &mine, until(T0, record("a%2", "1"))).await;
+    let within = ["a%", "a%0", "a%1", "a%é", "a%\u{10ffff}x"].map(str::to_owned);
+    walk(&within, async |request| {
+        let page = store.record_page(&mine, "a%", &request, T0).await.unwrap();
+        keyed(page, |record| record.key.clone())
+    })
+    .await;
+    for (prefix, position, expected) in [
+        ("\u{10ffff}", Position::First, vec!["\u{10ffff}"]),
+        ("ab", Position::After("a".to_owned()), vec!["ab"]),
+        ("a%", Position::After("b".to_owned()), vec![]),
+        ("ab", Position::Before("x".to_owned()), vec!["ab"]),
+        ("b", Position::Before("a".to_owned()), vec![]),
+        ("c", Position::First, vec![]),
+    ] {
+        let request = PageRequest { limit: 9, position };
+        let page = store.record_page(&mine, prefix, &request, T0).await;
+        let items = page.unwrap().items;
+        let found: Vec<_> = items.iter().map(|record| &*record.key).collect();
+        assert_eq!(found, expected, "{prefix:?}");
+    }
 }
 
 /// Behind the record that reaches the bytes of a page, whichever way it is read.
@@ -228,7 +268,7 @@ pub async fn a_page_of_large_records_ends_early(factory: &dyn Factory) {
             limit: 10,
             position,
         };
-        let page = store.record_page(&mine, &request, T0).await.unwrap();
+        let page = store.record_page(&mine, "", &request, T0).await.unwrap();
         let keys: Vec<_> = page.items.into_iter().map(|record| record.key).collect();
         assert_eq!(
             (page.total_count, &keys[..]),

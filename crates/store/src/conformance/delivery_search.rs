@@ -188,50 +188,52 @@ pub async fn deliveries_of_all_webhooks_are_paged_both_ways(factory: &dyn Factor
     assert_eq!(format!("{whole:?}"), format!("{:?}", found.items[5]));
 }
 
-/// Alone and together.
-pub async fn deliveries_are_found_by_each_field_of_the_filter(factory: &dyn Factory) {
-    let (store, epoch) = start(factory).await;
-    let field = field(&*store, epoch).await;
-    let me = viewer(&field.mine);
-    let [first, second] = &field.webhooks;
+/// Two events of each source, and an attempt of each delivery to the first webhook.
+async fn attempted_field(store: &dyn Store, epoch: NodeEpoch) -> (Field, Vec<ClaimedDelivery>) {
+    let field = field(store, epoch).await;
     for (source, at_ms) in field.sources.iter().zip([T0, T0 + MINUTE]) {
-        emit(&*store, source, &["1", "2"], at_ms).await;
+        emit(store, source, &["1", "2"], at_ms).await;
         store.dispatch(at_ms, 100, u32::MAX).await.unwrap();
     }
-    let claimed = claim_deliveries(&*store, first, epoch, T0 + MINUTE).await;
+    let first = &field.webhooks[0];
+    let claimed = claim_deliveries(store, first, epoch, T0 + MINUTE).await;
     let attempts = vec![
         attempted(&claimed[0], AfterAttempt::Delivered, T0),
         attempted(&claimed[1], AfterAttempt::Dead, T0),
         unanswered(&claimed[2], AttemptFailure::Timeout),
         attempted(&claimed[3], AfterAttempt::RetryAt(T0 + 9 * MINUTE), T0),
     ];
-    record(&*store, first, attempts).await;
-    let of = |claimed: &ClaimedDelivery| claimed.lease.delivery_id.clone();
-    let event = claimed[1].event.id;
-    let filter = DeliveryFilter::default;
-    let of_state = |state| DeliveryFilter {
+    record(store, first, attempts).await;
+    (field, claimed)
+}
+
+fn of_state(state: DeliveryState) -> DeliveryFilter {
+    DeliveryFilter {
         state: Some(state),
-        ..filter()
-    };
-    let of_answer = |answer: &str| DeliveryFilter {
+        ..DeliveryFilter::default()
+    }
+}
+
+fn of_answer(answer: &str) -> DeliveryFilter {
+    DeliveryFilter {
         answer: Some(answer.parse().unwrap()),
-        ..filter()
-    };
-    let both = DeliveryFilter {
-        state: Some(DeliveryState::Dead),
-        ..of_answer("5xx")
-    };
+        ..DeliveryFilter::default()
+    }
+}
+
+/// They are counted as they are found.
+pub async fn deliveries_are_found_by_each_field_of_the_filter(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (field, claimed) = attempted_field(&*store, epoch).await;
+    let me = viewer(&field.mine);
+    let filter = DeliveryFilter::default;
     let of_event = DeliveryFilter {
-        event: Some(event),
+        event: Some(claimed[1].event.id),
         emitter: Some(emitter(&field.sources[0])),
         ..filter()
     };
-    let dead_of_event = DeliveryFilter {
-        state: Some(DeliveryState::Dead),
-        ..of_event.clone()
-    };
     let of_webhook = DeliveryFilter {
-        webhook_id: Some(second.id.clone()),
+        webhook_id: Some(field.webhooks[1].id.clone()),
         ..filter()
     };
     let of_emitter = DeliveryFilter {
@@ -262,6 +264,22 @@ pub async fn deliveries_are_found_by_each_field_of_the_filter(factory: &dyn Fact
         let ids = found(&*store, &me, &filter).await;
         assert_eq!(ids.len() as u64, count, "{filter:?}");
     }
+}
+
+/// By either, and by both, also together with an event.
+pub async fn deliveries_are_found_by_state_and_result(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (field, claimed) = attempted_field(&*store, epoch).await;
+    let me = viewer(&field.mine);
+    let both = DeliveryFilter {
+        state: Some(DeliveryState::Dead),
+        ..of_answer("5xx")
+    };
+    let dead_of_event = DeliveryFilter {
+        event: Some(claimed[1].event.id),
+        emitter: Some(emitter(&field.sources[0])),
+        ..of_state(DeliveryState::Dead)
+    };
     for (filter, wanted) in [
         (of_state(DeliveryState::Delivered), vec![&claimed[0]]),
         (
@@ -274,7 +292,8 @@ pub async fn deliveries_are_found_by_each_field_of_the_filter(factory: &dyn Fact
         (both, vec![&claimed[1]]),
         (dead_of_event, vec![&claimed[1]]),
     ] {
-        let wanted: Vec<_> = wanted.into_iter().map(of).collect();
+        let wanted = wanted.into_iter();
+        let wanted: Vec<_> = wanted.map(|one| one.lease.delivery_id.clone()).collect();
         assert_eq!(found(&*store, &me, &filter).await, wanted, "{filter:?}");
         let counts = store.count_deliveries(&me, &filter, 100).await.unwrap();
         assert_eq!(counts.total(), exactly(wanted.len() as u64), "{filter:?}");
@@ -476,7 +495,7 @@ pub async fn a_dry_step_tells_what_would_be_changed(factory: &dyn Factory) {
     }
 }
 
-/// What has been delivered stays so.
+/// Delivered ones stay so.
 pub async fn many_are_discarded_in_bounded_steps(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let field = field(&*store, epoch).await;

@@ -175,7 +175,7 @@ pub async fn runs_are_paged_both_ways(factory: &dyn Factory) {
 }
 
 /// The runs that match the filter are listed, and no others.
-pub async fn runs_are_listed_by_outcome_trigger_and_start(factory: &dyn Factory) {
+pub async fn runs_are_listed_by_outcome_trigger_start_and_drops(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
     let outcomes = [
@@ -189,6 +189,7 @@ pub async fn runs_are_listed_by_outcome_trigger_and_start(factory: &dyn Factory)
     let mut ends: Vec<EndedRun> = outcomes.iter().map(|one| failed(*one, "no")).collect();
     ends[0].trigger = RunTrigger::Deploy;
     ends[5].started_at_ms = T0 + MINUTE;
+    ends[2].dropped.count = 1;
     let ids = end_all(&*store, &source, &ends).await;
     let outcome = |outcome| RunFilter {
         outcome: Some(outcome),
@@ -213,6 +214,16 @@ pub async fn runs_are_listed_by_outcome_trigger_and_start(factory: &dyn Factory)
         ..failures
     };
     assert_eq!(listed_runs(&*store, &source, late).await, ids[5..]);
+    let dropped = |has_dropped| RunFilter {
+        has_dropped: Some(has_dropped),
+        ..RunFilter::default()
+    };
+    assert_eq!(
+        listed_runs(&*store, &source, dropped(true)).await,
+        ids[2..3]
+    );
+    let others = listed_runs(&*store, &source, dropped(false)).await;
+    assert_eq!(others.len(), 5);
 }
 
 /// A run's events are its own, on every channel; scheduled ones are found before and after they are released.

@@ -34,8 +34,9 @@ fn link(key: &ApiKey, name: &str, expires_at_ms: EpochMs) -> SignInLink {
 
 /// Whether the session opens something at that time.
 async fn is_open(store: &dyn Store, name: &str, now_ms: EpochMs) -> bool {
-    let found = store.session(&hash_of(name), now_ms, now_ms.minus(IDLE));
-    found.await.unwrap().is_some()
+    let hash = hash_of(name);
+    let found = store.session(&hash, now_ms, now_ms.minus(IDLE)).await;
+    found.unwrap().is_some()
 }
 
 /// A session leads to its user, survives a restart, and is nobody else's to end.

@@ -1,9 +1,11 @@
-//! Users, keys, workspaces and their members.
+//! Users, keys, workspaces, their members and their usage.
+
+use std::time::Duration;
 
 use headwater_model::{
     channel::Channel,
     hash::SecretHash,
-    id::{ListenerId, SubscriptionId},
+    id::{ListenerId, RunnableId, SubscriptionId, TriggerKind, WorkflowId},
     page::PageRequest,
     subscription::{AutoSubscription, EmitterPattern},
     time::EpochSeconds,
@@ -14,7 +16,10 @@ use super::{
     catalog::{keyed, walk},
     fixture::*,
 };
-use crate::{SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
+use crate::{
+    DayUsage, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed,
+    Workspace,
+};
 
 /// A second call returns the first user.
 pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
@@ -336,6 +341,47 @@ pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &d
     assert_eq!(given(&claimed), ["1"]);
 }
 
+/// A workflow of a workspace passes on with the feeds of its triggers, and is subscribed to as before.
+pub async fn a_leaving_members_workflows_are_triggered_as_before(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    let in_it = owned(&bob, Some(&shared));
+    let emitter = deploy(&*store, epoch, &in_it).await;
+    let to = deploy(&*store, epoch, &in_it).await;
+    let id = WorkflowId::new(T0, entropy());
+    let mut wanted = deployment(&id, &in_it, T0);
+    wanted.feeds = vec![WorkflowFeed {
+        subscription: SubscriptionId::new(T0, entropy()),
+        trigger: trigger(TriggerKind::Events),
+        emitter: EmitterPattern::One(emitter.id.clone().into()),
+        channel: String::new(),
+    }];
+    store.deploy_workflow(wanted.clone()).await.unwrap();
+    let of_workflow = EmitterPattern::One(RunnableId::from(id.clone()).into());
+    let of_workflow = subscription(&in_it, of_workflow, &to, Channel::errors());
+    store.subscribe(of_workflow.clone()).await.unwrap();
+
+    assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
+    let store = factory.reopen(store).await;
+    let passed = owned(&ann, Some(&shared));
+    assert_eq!(store.workflow(&id).await.unwrap().unwrap().owner, passed);
+    let in_workspace = SubscriptionFilter::Workspace(shared.id.clone());
+    for filter in [of_user(&passed), in_workspace] {
+        let found = store.subscriptions(&filter, 10).await.unwrap();
+        let found: Vec<_> = found.into_iter().map(|one| (one.user_id, one.id)).collect();
+        let expected = [&wanted.feeds[0].subscription, &of_workflow.id];
+        assert_eq!(found, expected.map(|of| (ann.id.clone(), of.clone())));
+    }
+    emit(&*store, &emitter, &["1"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let epoch = store.start_node(&node(), T0).await.unwrap();
+    assert_eq!(given(&claim_runs(&*store, &id, epoch, T0).await), ["1"]);
+}
+
 /// A former member's later deployments feed nothing in the workspace, whether the automatic subscription is
 /// from before the end of the membership or, raced by it, from after.
 pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
@@ -439,6 +485,11 @@ pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
     let in_alone = deploy(&*store, epoch, &owned(&ann, Some(&alone))).await;
     assert_conflict(store.delete_user(&ann.id).await);
     store.delete_source(&in_alone.lease).await.unwrap();
+    let of_alone = workflow(&*store, &owned(&ann, Some(&alone))).await;
+    assert_conflict(store.delete_user(&ann.id).await);
+    let runnable = of_alone.id.clone().into();
+    let lease = store.lease_runnable(&runnable, epoch, T0).await.unwrap();
+    store.delete_workflow(&lease).await.unwrap();
     assert!(store.delete_user(&ann.id).await.unwrap());
 }
 
@@ -510,4 +561,38 @@ pub async fn other_usage_counts_for_both(factory: &dyn Factory) {
     ] {
         assert_eq!(store.usage(&spender, T0, T0).await.unwrap(), expected);
     }
+}
+
+/// Days without runs are not told, and those outside of the range neither; the sum is that of the range.
+pub async fn usage_is_told_day_by_day(factory: &dyn Factory) {
+    let store = factory.open().await;
+    let owner = workspace_owner();
+    let spent = |invocations| Usage {
+        invocations,
+        compute_ms: 10 * invocations,
+    };
+    let days = |number: u64| T0 + Duration::from_secs(number * 24 * 60 * 60);
+    for (day, invocations) in [(0, 1), (1, 2), (1, 3), (3, 4), (9, 5)] {
+        let usage = spent(invocations);
+        store.add_usage(&owner, usage, days(day)).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    for spender in [
+        Spender::User(owner.user_id.clone()),
+        Spender::Workspace(owner.workspace_id.clone().unwrap()),
+    ] {
+        let (since_ms, until_ms) = (days(1), days(4));
+        let told = store.daily_usage(&spender, since_ms, until_ms).await;
+        let told = told.unwrap();
+        let expected = [(1, 5), (3, 4)].map(|(day, invocations)| DayUsage {
+            day: days(day).day(),
+            usage: spent(invocations),
+        });
+        assert_eq!(told, expected);
+        let sum = store.usage(&spender, since_ms, until_ms).await.unwrap();
+        assert_eq!(sum, spent(9));
+    }
+    let nobody = Spender::User(first_user("nobody").user.id);
+    let none = store.daily_usage(&nobody, T0, days(9)).await.unwrap();
+    assert_eq!(none, []);
 }

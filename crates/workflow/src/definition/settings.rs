@@ -17,7 +17,7 @@ pub struct Settings {
     pub notifies_of_first_error: bool,
     /// `lambda_timeout`, seconds in the file: the time that a step may take. By default that of its trigger's kind.
     pub timeout: Option<Duration>,
-    /// `lambda_memory`: MB that a step's worker may use. By default that of the node.
+    /// `lambda_memory`: MiB of heap that the worker of the steps has. By default as much as the node's others.
     pub memory_mb: Option<u32>,
     /// `auto_retry`: the policy of steps that have none.
     pub auto_retry: Option<Retry>,

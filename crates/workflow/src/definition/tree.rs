@@ -57,6 +57,11 @@ impl Bodies for Node {
 impl Definition {
     /// The step or block at a path, with or without the indices of loops.
     pub fn node(&self, path: &Path) -> Option<&Node> {
+        self.found(path).map(|(_, node)| node)
+    }
+
+    /// The list of nodes that a path leads into, and the one among them that it names.
+    pub(crate) fn found(&self, path: &Path) -> Option<(&[Node], &Node)> {
         let mut segments = path.segments();
         let mut nodes = self.steps.as_slice();
         if is_name(segments.first(), ON_ERROR) {
@@ -70,7 +75,7 @@ impl Definition {
                 .iter()
                 .find(|node| node.namespace.as_str() == &**name)?;
             if rest.is_empty() {
-                return Some(node);
+                return Some((nodes, node));
             }
             (nodes, segments) = enter(node, rest)?;
         }

@@ -14,6 +14,9 @@ pub(super) const SUMMARY: &str = "$summary";
 /// The export about a try that failed.
 const ATTEMPT: &str = "$attempt";
 
+/// Workers that may go away under a step before it counts as failed.
+pub(super) const LOSSES_MAX: u32 = 3;
+
 /// The state of a place. The last four are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -200,6 +203,11 @@ impl Place {
         self.ended_at_ms = Some(now_ms);
     }
 
+    /// Has the next loss of its worker count as a failed try, because nodes were lost under it before.
+    pub fn forgive_no_loss(&mut self) {
+        self.losses = LOSSES_MAX;
+    }
+
     /// Whether it failed, and is to be tried again.
     pub fn awaits_retry(&self) -> bool {
         let wait = self.wait.as_ref();
@@ -233,7 +241,8 @@ impl Place {
             let context = rerun.context.iter();
             context.chain(rerun.callback_request.iter())
         });
-        let values = exports.chain(self.items.iter()).chain(rerun);
+        let early = self.early.as_ref().and_then(Resolution::value);
+        let values = exports.chain(self.items.iter()).chain(rerun).chain(early);
         values.filter_map(|value| match value {
             Kept::Blob(blob) => Some(blob),
             Kept::Here(_) => None,
@@ -247,7 +256,11 @@ impl Place {
             let context = rerun.context.iter_mut();
             context.chain(rerun.callback_request.iter_mut())
         });
-        exports.chain(self.items.iter_mut()).chain(rerun)
+        let early = self.early.as_mut().and_then(Resolution::value_mut);
+        exports
+            .chain(self.items.iter_mut())
+            .chain(rerun)
+            .chain(early)
     }
 }
 

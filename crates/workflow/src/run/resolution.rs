@@ -20,6 +20,25 @@ pub enum Resolution {
     Failed(String),
 }
 
+impl Resolution {
+    /// The value that came with it.
+    pub(super) fn value_mut(&mut self) -> Option<&mut Kept> {
+        match self {
+            Self::Resume(value) | Self::Rerun(value) => value.as_mut(),
+            Self::Returned(value) => Some(value),
+            Self::Cancel | Self::Failed(_) => None,
+        }
+    }
+
+    pub(super) fn value(&self) -> Option<&Kept> {
+        match self {
+            Self::Resume(value) | Self::Rerun(value) => value.as_ref(),
+            Self::Returned(value) => Some(value),
+            Self::Cancel | Self::Failed(_) => None,
+        }
+    }
+}
+
 /// The effect of a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolved {

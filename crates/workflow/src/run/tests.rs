@@ -552,6 +552,29 @@ fn a_wait_in_a_branch_holds_the_join() {
 }
 
 #[test]
+fn an_answer_ahead_counts_for_waits_that_running_steps_know() {
+    let text = "steps:\n- namespace: each\n  type: loop\n  over: '{{x}}'\n  mode: settle\n  steps: [{ namespace: a }, { namespace: w, type: wait }]\n";
+    let script = Script::new()
+        .answers("each", json!([[1, 2, 3]]))
+        .throws("each[0].a", "no");
+    let mut story = Story::of(text, script);
+    let resume = || Resolution::Resume(None);
+    assert_eq!(story.pending(), ["each[0].a"]);
+    for later in ["each[1].w", "each[9].w"] {
+        assert_eq!(story.resolve(later, 0, resume()), Resolved::Before);
+    }
+    assert_eq!(story.resolve("each[0].w", 0, resume()), Resolved::AtItsEnd);
+    assert_eq!(story.resolve("each[0].w", 0, resume()), Resolved::Before);
+    story.end("each[0].a");
+    assert_eq!(story.resolve("each[0].w", 0, resume()), Resolved::Before);
+    assert_eq!(story.resolve("each[1].w", 0, resume()), Resolved::AtItsEnd);
+    assert_eq!(story.ahead(), ["each[1].w"], "the first item never asks");
+    story.end("each[1].a");
+    assert_eq!(story.status("each[1].w"), PlaceStatus::Succeeded);
+    assert_eq!(story.pending(), ["each[2].a"]);
+}
+
+#[test]
 fn a_cancelled_run_ends_at_once_and_late_results_change_nothing() {
     let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new());
     story.cancel("enough");

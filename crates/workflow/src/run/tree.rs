@@ -159,6 +159,12 @@ impl RunTree {
         self.places.get_mut(path)
     }
 
+    /// The values of answers to `wait` blocks that have not begun, to move large ones to blobs.
+    pub fn early_values_mut(&mut self) -> impl Iterator<Item = &mut Kept> {
+        let early = self.root.early.iter_mut();
+        early.filter_map(|(_, resolution)| resolution.value_mut())
+    }
+
     /// The paths whose places have changed since the last call, to be written.
     pub fn take_changes(&mut self) -> BTreeSet<Path> {
         mem::take(&mut self.changed)

@@ -7,12 +7,9 @@ use headwater_model::time::EpochMs;
 use super::{
     end::FlowCall,
     failure::{Cause, Failure},
-    place::{Place, PlaceStatus, Rerun, WaitKind},
+    place::{LOSSES_MAX, Place, PlaceStatus, Rerun, WaitKind},
 };
 use crate::definition::Retry;
-
-/// Workers that may go away under a step before it counts as failed.
-const LOSSES_MAX: u32 = 3;
 
 /// Pauses a step at its end.
 pub(super) fn pause(place: &mut Place, call: FlowCall, now_ms: EpochMs) {

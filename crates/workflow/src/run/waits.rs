@@ -1,5 +1,7 @@
 //! The ends of waits: answers to their URLs, called runs that ended, and time that passed.
 
+use std::mem;
+
 use headwater_model::time::EpochMs;
 
 use super::{
@@ -10,8 +12,8 @@ use super::{
     tree::{Closing, RunTree},
 };
 use crate::{
-    definition::{NodeKind, OnTimeout},
-    path::Path,
+    definition::{Node, NodeKind, OnTimeout},
+    path::{ON_ERROR, Path},
 };
 
 impl RunTree {
@@ -40,17 +42,44 @@ impl RunTree {
 
     /// The wait of a block that has not begun is answered: steps before it know its URLs.
     fn resolve_ahead(&mut self, path: &Path, resolution: Resolution) -> Resolved {
-        let node = self.definition.node(path);
-        let is_wait = node.is_some_and(|node| matches!(node.kind, NodeKind::Wait(_)));
-        if !is_wait || self.root.early.iter().any(|(of, _)| of == path) {
+        let is_answered = self.root.early.iter().any(|(of, _)| of == path);
+        if is_answered || !self.is_ahead(path) {
             return Resolved::Before;
         }
         if matches!(resolution, Resolution::Cancel) {
             self.close(cancelled_at(path));
             return Resolved::Now;
         }
-        self.root.early.push((path.clone(), resolution));
+        // Some may be of sequences that have ended before their wait began.
+        let mut early = mem::take(&mut self.root.early);
+        early.retain(|(of, _)| self.is_ahead(of));
+        early.push((path.clone(), resolution));
+        self.root.early = early;
         Resolved::AtItsEnd
+    }
+
+    /// Whether it is a wait that a sequence under way comes to. Nobody has the URLs of others.
+    fn is_ahead(&self, path: &Path) -> bool {
+        let (Some(base), Some((siblings, node))) = (path.parent(), self.definition.found(path))
+        else {
+            return false;
+        };
+        let is_over = match base.parent() {
+            _ if base.name() == Some(ON_ERROR) => false,
+            None => self.root.failed.is_some(),
+            Some(owner) => {
+                let owner = self.places.get(&owner);
+                owner.is_none_or(|owner| owner.status.is_final())
+            }
+        };
+        let has_begun = |node: &Node| {
+            let path = base.join(node.namespace.as_str());
+            self.places.contains_key(&path)
+        };
+        matches!(node.kind, NodeKind::Wait(_))
+            && !is_over
+            && siblings.iter().any(has_begun)
+            && self.sequence_failure(&base, siblings).is_none()
     }
 
     /// Ends the waits that are over by then.

@@ -4,10 +4,11 @@
 mod packages;
 mod tally;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
+use serde_json::Value;
 
 use self::packages::Package;
 use self::tally::Tally;
@@ -50,23 +51,44 @@ pub(super) async fn publish(session: &Session, tree: Tree<'_>) -> Result<Exit> {
     })
 }
 
-/// Sends one package. If the node refuses it as a whole, its components are told one by one, and the others go on.
+/// Sends one package. If a part of it cannot be sent as a whole, because of one file perhaps, its components go one by
+/// one.
 async fn send(client: &Client, folder: &Path, package: &Package, tally: &mut Tally) -> Result<()> {
     for part in package.parts() {
-        let body = match packages::body(folder, part) {
-            Ok(body) => body,
-            Err(error) => {
-                tally.refuse_all(part, &format!("{error:#}"));
-                continue;
-            }
-        };
-        match client.post(&["registry", "folders"], &body).await {
+        match attempt(client, folder, part).await? {
             Ok(results) => tally.add(&results),
-            Err(error) if is_of_package(&error) => tally.refuse_all(part, &format!("{error:#}")),
-            Err(error) => return Err(error),
+            Err(reason) if part.len() == 1 => tally.refuse_all(part, &reason),
+            Err(_) => {
+                for component in part.chunks(1) {
+                    match attempt(client, folder, component).await? {
+                        Ok(results) => tally.add(&results),
+                        Err(reason) => tally.refuse_all(component, &reason),
+                    }
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// The node's results, or the reason why these components cannot be sent together.
+///
+/// # Errors
+/// No other components can be sent either.
+async fn attempt(
+    client: &Client,
+    folder: &Path,
+    components: &[PathBuf],
+) -> Result<Result<Value, String>> {
+    let body = match packages::body(folder, components) {
+        Ok(body) => body,
+        Err(error) => return Ok(Err(format!("{error:#}"))),
+    };
+    match client.post(&["registry", "folders"], &body).await {
+        Ok(results) => Ok(Ok(results)),
+        Err(error) if is_of_package(&error) => Ok(Err(format!("{error:#}"))),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether another package may do better.

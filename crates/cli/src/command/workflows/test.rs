@@ -10,6 +10,7 @@ mod expectation;
 mod found;
 mod network;
 mod node;
+mod reading;
 mod report;
 mod staging;
 mod trial;
@@ -82,13 +83,14 @@ async fn report_of(stage: &Stage, case: &Case, crashes: bool) -> Report {
         Ok(whole) => whole,
         Err(error) => return report.failed_with(&error),
     };
-    report.lasted = whole.lasted;
+    report.lasted = whole.span.end().since(*whole.span.start());
     report.left_out.clone_from(&whole.left_out);
     report.differences = case.expect.differences(&whole.found);
     report.differences.extend(unexpected(&whole));
     if !crashes || !report.is_passed() {
         return report;
     }
+    let mut kills = 0;
     for commit in 1..=whole.commits {
         let killed = match stage.run(case, began_ms, Some(commit)).await {
             Ok(killed) => killed,
@@ -99,8 +101,10 @@ async fn report_of(stage: &Stage, case: &Case, crashes: bool) -> Report {
             report.differences = differences;
             return report.killed_after(commit);
         }
+        // Code may run side by side, and end with fewer commits than before.
+        kills += u64::from(killed.was_killed);
     }
-    report.kills = Some(whole.commits);
+    report.kills = Some(kills);
     report
 }
 

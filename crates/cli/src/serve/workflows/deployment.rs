@@ -39,7 +39,7 @@ impl Deployer {
         let read = tokio::task::spawn_blocking(move || Folder::read(&dir)).await;
         let mut folder = match read.context("reading was interrupted").flatten() {
             Ok(folder) => folder,
-            Err(error) => return Outcome::Refused(format!("{error:#}")),
+            Err(error) => return unread(&error),
         };
         if let Some(errors) = errors(&folder) {
             return Outcome::Refused(errors);
@@ -76,13 +76,15 @@ impl Deployer {
         let caller = self.app.administrator().await?;
         let state = folder.files.get(STATE_FILE).cloned().unwrap_or_default();
         let known = self.remembered.get(id);
-        let is_on = known.is_some_and(|entry| !entry.is_gone);
+        let is_gone = known.is_some_and(|entry| entry.is_gone);
+        let is_on = known.is_some() && !is_gone;
         if is_on && self.is_deployed(&caller, folder).await {
-            self.keep(id, name, &state)?;
+            self.keep(id, name, &state, false)?;
             return Ok(state);
         }
-        // Known before it is there: whatever happens in between, no second workflow is created from this folder.
-        self.keep(id, name, &state)?;
+        // Known before it is there: whatever happens in between, no second workflow is created from this folder. One that
+        // was turned off counts as gone until it is deployed: else the next start would find its files deployed already.
+        self.keep(id, name, &state, is_gone)?;
         let request = DeployWorkflow {
             files: folder.files.clone(),
             workspace_id: self.workspace_id.clone(),
@@ -93,7 +95,7 @@ impl Deployer {
             self.remembered.leave(id)?;
         }
         let deployed = deployed?;
-        self.keep(id, name, &deployed.state_file)?;
+        self.keep(id, name, &deployed.state_file, false)?;
         for finding in &deployed.findings {
             let line = findings::line(&folder.dir, &findings::of_definition(finding));
             match finding.severity {
@@ -137,13 +139,26 @@ impl Deployer {
         (id, state)
     }
 
-    fn keep(&mut self, id: &WorkflowId, folder: &str, state: &str) -> Result<()> {
+    fn keep(&mut self, id: &WorkflowId, folder: &str, state: &str, is_gone: bool) -> Result<()> {
         let entry = Entry {
             folder: folder.to_owned(),
             state: state.to_owned(),
-            is_gone: false,
+            is_gone,
         };
         self.remembered.keep(id, entry)
+    }
+}
+
+/// The end of an attempt whose files could not be read. If the disk is the reason, it may pass by itself; a folder with too
+/// many files, say, is refused.
+fn unread(error: &anyhow::Error) -> Outcome {
+    let text = format!("{error:#}");
+    let may_pass = error
+        .chain()
+        .any(|cause| cause.is::<std::io::Error>() || cause.is::<tokio::task::JoinError>());
+    match may_pass {
+        true => Outcome::Failed(text),
+        false => Outcome::Refused(text),
     }
 }
 
@@ -211,4 +226,27 @@ fn write(path: &Path, state: &str) -> std::io::Result<()> {
     let unfinished = path.with_file_name(format!("{STATE_FILE}.unfinished"));
     std::fs::write(&unfinished, state)?;
     std::fs::rename(unfinished, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_tried_again_and_one_with_mistakes_is_not() {
+        let read = |dir: &Path| Folder::read(dir).map(drop);
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("workflow.yaml"), "name: A").unwrap();
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        for number in 0..1_001 {
+            std::fs::write(dir.path().join(format!("a/{number}")), "").unwrap();
+        }
+        let many = unread(&read(dir.path()).unwrap_err());
+        assert!(matches!(&many, Outcome::Refused(text) if text.contains("more than")));
+        let away = std::io::Error::other("stale file handle");
+        let away: Result<()> = Err(away).context("cannot read orders/a.js");
+        let away = unread(&away.unwrap_err());
+        let expected = "cannot read orders/a.js: stale file handle";
+        assert!(matches!(&away, Outcome::Failed(text) if text == expected));
+    }
 }

@@ -209,6 +209,36 @@ fn lines_of_nothing_count_too() {
 }
 
 #[test]
+fn a_step_refreshes_its_time_limit_and_other_runs_cannot() {
+    let (mut runs, _messages) = with_runs(0);
+    let (sink, _kept) = mpsc::unbounded_channel();
+    let start = Instant::now();
+    let wall = limits().run_wall;
+    for (id, entry) in [(1, Entry::Step), (2, Entry::Run)] {
+        let added = runs.add(
+            ComponentNumber::FIRST,
+            &invocation(id, entry),
+            &sink,
+            Turn::default(),
+            start + Duration::from_secs(id),
+        );
+        assert!(added.is_some());
+    }
+    let refresh = |runs: &mut Runs, id: u64, now| {
+        let text = format!(r#"{{"type":"refresh_timeout","id":{id}}}"#);
+        let frame = WorkerFrame::parse(text.as_bytes()).unwrap();
+        runs.frame(frame, text.len(), now);
+    };
+    let of_step = start + Duration::from_secs(1) + wall;
+    assert_eq!(runs.look_at_deadlines(start), Some(of_step));
+    refresh(&mut runs, 1, start + wall / 2);
+    let of_other = start + Duration::from_secs(2) + wall;
+    assert_eq!(runs.look_at_deadlines(of_step), Some(of_other));
+    refresh(&mut runs, 2, of_step);
+    assert!(matches!(runs.ending(), Some(Ending::Protocol(_))));
+}
+
+#[test]
 fn deadlines_are_looked_at_when_the_first_passes() {
     let (mut runs, _messages) = with_runs(0);
     let (sink, _kept) = mpsc::unbounded_channel();

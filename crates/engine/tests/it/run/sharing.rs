@@ -49,6 +49,21 @@ async fn sources_share_a_worker_as_the_isolation_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sources_that_want_other_heaps_share_no_worker() {
+    let node = Node::sharing(|config| config.limits.heap_mib = 64).await;
+    let (usual, mut large) = (source("steer"), source("steer"));
+    large.spec.heap_mib = Some(512);
+    echo(&node, &usual).await;
+    echo(&node, &large).await;
+    assert_eq!(node.engine.status().source_workers, 2);
+    let keep = json!({"deed": "keep", "mib": 400});
+    node.run(&large, keep.clone()).await.returned();
+    let refused = node.run(&usual, keep).await;
+    let is_kept = matches!(refused.outcome(), Outcome::Returned { .. });
+    assert!(!is_kept, "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_full_gets_no_more_sources() {
     // Two sources of code that is called share a module.
     for (room, workers) in [

@@ -64,3 +64,26 @@ async fn a_worker_that_has_nothing_to_do_gives_its_place_to_another_of_its_tenan
     }
     node.until(|status| status.source_workers == 1).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_with_twice_the_heap_counts_as_two_of_its_tenant() {
+    for (heap_mib, has_place) in [(128, true), (256, true), (257, false), (4096, false)] {
+        let node = Node::with(|config| config.workers_per_tenant = 2).await;
+        let (busy, mut large) = (source_of("one", "steer"), source_of("one", "emit"));
+        large.spec.heap_mib = Some(heap_mib);
+        let mut holding = node.steer(&busy, "wait").await;
+        holding.has_begun().await;
+        let run = node.run(&large, json!(1));
+        tokio::pin!(run);
+        if !has_place {
+            let other = source_of("other", "emit");
+            tokio::select! {
+                biased;
+                messages = &mut run => panic!("{heap_mib} had a place: {messages:?}"),
+                messages = node.run(&other, json!(2)) => { messages.returned(); }
+            }
+            node.engine.evict(&busy.spec.owner).await;
+        }
+        assert_eq!(run.await.returned(), json!({"given": 1}), "{heap_mib}");
+    }
+}

@@ -195,6 +195,66 @@ async fn a_folder_that_is_gone_turns_its_workflow_off_and_one_that_has_moved_doe
     workflows(&node, |there| there[1]["active"] == false).await;
 }
 
+/// Whoever reads that the node has the folder again finds its workflow on, even if the node dies at that moment.
+#[tokio::test]
+async fn a_folder_that_comes_back_is_on_after_a_kill_too() {
+    let folders = Folders::new();
+    let aside = tempfile::tempdir().unwrap();
+    folders.workflow("orders", "Orders");
+    let mut node = folders.served().await;
+    workflows(&node, |there| there.len() == 1).await;
+    told_state(&folders, "orders").await;
+    rename(&folders.path("orders"), &aside.path().join("orders"));
+    workflows(&node, |there| there[0]["active"] == false).await;
+    let remembered = node.data_dir().join("workflow-folders.json");
+    let is_gone = || {
+        std::fs::read_to_string(&remembered)
+            .unwrap()
+            .contains("true")
+    };
+    await_that(is_gone).await;
+    rename(&aside.path().join("orders"), &folders.path("orders"));
+    await_that(|| !is_gone()).await;
+    node.kill_9();
+    node.restart().await;
+    workflows(&node, |there| there[0]["active"] == true).await;
+}
+
+async fn await_that(mut holds: impl FnMut() -> bool) {
+    let becoming = async {
+        while !holds() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let became = tokio::time::timeout(PATIENCE, becoming).await;
+    became.expect("it becomes so in time");
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_keeps_its_ids_and_so_does_a_deleted_workflow() {
+    let folders = Folders::new();
+    folders.workflow("orders", "Orders");
+    // Nothing can be written in its place, whoever the node runs as.
+    std::fs::create_dir(folders.path("orders/.workflow.state.unfinished")).unwrap();
+    let mut node = folders.served().await;
+    let before = workflows(&node, |there| there.len() == 1).await.remove(0);
+    told(&node, "the ids are kept in the data folder").await;
+    assert!(!folders.path("orders/.workflow.state").exists());
+    node.kill_9();
+    folders.define("orders", "Renamed", "tell");
+    node.restart().await;
+    let after = workflows(&node, |there| name(&there[0]) == "Renamed").await;
+    let kept = |workflow: &Value| (workflow["id"].clone(), workflow["triggers"].clone());
+    assert_eq!(after.len(), 1);
+    assert_eq!(kept(&after[0]), kept(&before));
+
+    let path = format!("/workflows/{}", before["id"].as_str().unwrap());
+    node.delete(&path).await.is(204);
+    folders.define("orders", "Again", "tell");
+    let again = workflows(&node, |there| there.len() == 1).await;
+    assert_eq!((name(&again[0]), &again[0]["id"]), ("Again", &before["id"]));
+}
+
 fn rename(from: &Path, to: &Path) {
     std::fs::rename(from, to).unwrap();
 }

@@ -1,5 +1,9 @@
 //! `headwater workflows test`: without a node and without a network, in the real runtime.
 
+mod kills;
+mod order;
+mod refusals;
+
 use std::path::{Path, PathBuf};
 
 use headwater_integration::{Seen, headwater_in};
@@ -180,7 +184,7 @@ async fn a_request_without_a_reply_and_a_connection_past_them_fail_by_name() {
     assert_eq!(differences[0]["what"], "http", "{differences}");
     assert_eq!(
         differences[0]["found"][0],
-        "GET https://shop.example/orders/7"
+        "GET https://shop.example/orders/7?full=1"
     );
 
     // A server that answers everybody, past the requests that tests know.

@@ -211,7 +211,18 @@ async fn dev_deploys_each_save_and_shows_the_runs() {
     let desk = Desk::with_orders().await;
     desk.save("tell/entry.js", "this is no JavaScript");
     let dev = ["workflows", "dev", "orders"];
-    let mut dev = desk.node.start_cli(desk.folder.path(), &dev);
+    dev_deploys_and_shows(&desk, &dev).await;
+}
+
+#[tokio::test]
+async fn dev_takes_the_folder_of_a_workflow() {
+    let desk = Desk::with_orders().await;
+    desk.save("tell/entry.js", "this is no JavaScript");
+    dev_deploys_and_shows(&desk, &["dev", "orders"]).await;
+}
+
+async fn dev_deploys_and_shows(desk: &Desk, dev: &[&str]) {
+    let mut dev = desk.node.start_cli(desk.folder.path(), dev);
     dev.expect("not deployed; waiting").await;
     desk.save("tell/entry.js", TELL);
     dev.expect("live; saving").await;

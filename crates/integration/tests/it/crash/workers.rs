@@ -35,19 +35,8 @@ impl Killing {
         Self { node, gate, source }
     }
 
-    /// Kills the workers as soon as the run has begun that often, once for each time.
     async fn kill_begun_runs(&self, times: usize) {
-        for begun in 1..=times {
-            self.gate
-                .until(|received| {
-                    let mut runs: Vec<_> = received.iter().map(|one| one.body.clone()).collect();
-                    runs.sort();
-                    runs.dedup();
-                    runs.len() >= begun
-                })
-                .await;
-            assert!(self.node.kill_workers() > 0);
-        }
+        self.node.kill_begun(&self.gate, times).await;
     }
 }
 

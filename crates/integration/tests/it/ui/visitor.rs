@@ -1,10 +1,12 @@
 //! Somebody who looks at pages without a browser: keeps the session's cookie, and sends forms as pages do.
 
 use headwater_integration::{Answer, Client, Method, Node};
+use reqwest::RequestBuilder;
+use url::form_urlencoded;
 
 /// A person who is signed in.
 pub(crate) struct Visitor {
-    client: Client,
+    pub(crate) client: Client,
     pub(crate) cookie: String,
 }
 
@@ -37,7 +39,7 @@ impl Visitor {
         let request = request
             .header("cookie", &self.cookie)
             .header("sec-fetch-site", "same-origin");
-        self.client.send(request.form(fields)).await
+        self.client.send(with_fields(request, fields)).await
     }
 }
 
@@ -46,7 +48,7 @@ pub(crate) async fn sign_in(client: &Client, key: &str, next: &str) -> Answer {
     let request = client.request(Method::POST, "//signin");
     let request = request.header("sec-fetch-site", "same-origin");
     client
-        .send(request.form(&[("key", key), ("next", next)]))
+        .send(with_fields(request, &[("key", key), ("next", next)]))
         .await
 }
 
@@ -54,4 +56,12 @@ pub(crate) async fn sign_in(client: &Client, key: &str, next: &str) -> Answer {
 pub(crate) fn cookie_of(answer: &Answer) -> String {
     let set = answer.header("set-cookie");
     set.split(';').next().unwrap_or_default().to_owned()
+}
+
+/// The request with the fields of a form.
+fn with_fields(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+    let mut body = form_urlencoded::Serializer::new(String::new());
+    body.extend_pairs(fields);
+    let kind = "application/x-www-form-urlencoded";
+    request.header("content-type", kind).body(body.finish())
 }

@@ -1,6 +1,6 @@
 //! Runs that fail, and the events that workflows emit.
 
-use headwater_integration::Node;
+use headwater_integration::{Node, Receiver, Reply};
 use serde_json::json;
 
 use super::{Folder, HTTP, path_of, paths, step};
@@ -126,18 +126,55 @@ async fn each_way_to_fail_has_its_name_and_others_are_not_tried_again() {
     }
 }
 
-#[tokio::test]
-async fn a_step_that_ends_its_worker_fails_and_others_go_on() {
-    let node = Node::start().await;
-    let kills = "process.kill(process.pid, 'SIGKILL');";
-    let workflow = Folder::new(HTTP, &[("bad", kills)]).deployed(&node).await;
-    let fine = Folder::new(HTTP, &[("fine", "return 1;")])
-        .deployed(&node)
-        .await;
-    let run = workflow.run(&node, json!({}), "failed").await;
-    let error = &step(&run, "bad")["error"];
-    assert!(error["message"].is_string(), "{error}");
-    fine.run(&node, json!({}), "succeeded").await;
+/// Workers that go away, the failure that is tried again, how the run ends, and the attempts that count.
+const LOSSES: [(usize, &str, &str, u32); 4] = [
+    (3, "thrown", "succeeded", 1),
+    (4, "thrown", "failed", 1),
+    (4, "worker_lost", "succeeded", 2),
+    (8, "worker_lost", "failed", 2),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_workers_that_are_killed_under_a_step_do_not_count_and_then_its_policy_does() {
+    let node = Node::builder().private_network().start().await;
+    let gate = Receiver::start().await;
+    let code = format!(
+        "const called = {{ method: 'POST', body: crypto.randomUUID() }};
+         while (!(await fetch('{}', called)).ok) await new Promise((resolve) => setTimeout(resolve, 10));
+         return 'at last';",
+        gate.url()
+    );
+    for (kills, on, status, attempts) in LOSSES {
+        let case = format!("{kills} kills, on: [{on}]");
+        gate.answer(|_| Reply::status(503));
+        gate.clear();
+        let definition = format!(
+            "schema: workflow/2022.04\nname: Killed\ntriggers:\n{HTTP}steps:\n- namespace: before\n- namespace: killed\n  \
+             retry: {{ attempts: 2, initial: 1ms, on: [{on}] }}\n"
+        );
+        let steps = [
+            ("before", "return crypto.randomUUID();"),
+            ("killed", &*code),
+        ];
+        let folder = Folder::new(HTTP, &steps).with("workflow.yaml", &definition);
+        let workflow = folder.deployed(&node).await;
+        let (run, ()) = tokio::join!(workflow.run(&node, json!({}), status), async {
+            node.kill_begun(&gate, kills).await;
+            gate.answer(|_| Reply::status(200));
+        });
+        let killed = step(&run, "killed");
+        assert_eq!(killed["attempts"], attempts, "{case}: {killed:#}");
+        assert_eq!(step(&run, "before")["attempts"], 1, "{case}");
+        match status {
+            "succeeded" => assert_eq!(killed["return_value"], "at last", "{case}"),
+            _ => {
+                let error = &killed["error"];
+                assert_eq!(error["name"], "WorkerLostError", "{case}: {error:#}");
+                let message = error["message"].as_str().unwrap();
+                assert!(message.contains("signal 9"), "{case}: {message}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -35,6 +35,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::super::Sends;
 use crate::{
+    accounts::Accounts,
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
     core::Core,
@@ -44,7 +45,7 @@ use crate::{
     secrets::{KeyRing, SecretKeys},
     signing_key::SigningKey,
     testing::environment,
-    workflows::{OpenedVariables, WaitKey},
+    workflows::{AccountMasks, OpenedVariables, WaitKey},
 };
 
 /// A test that waits longer has failed.
@@ -96,6 +97,7 @@ pub(super) fn config() -> PlatformConfig {
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
+        workflow_memory_max_mib: 1024,
         file_bytes_per_owner: 0,
     }
 }
@@ -139,13 +141,18 @@ impl Bench {
             nudges: Nudges::default(),
         });
         let keys = SecretKeys::new(KeyRing::first([7; 32]), None);
-        let variables = OpenedVariables::new(
-            Arc::clone(&core),
-            Arc::new(keys),
-            Arc::new(WaitKey(SigningKey([7; 64]))),
-        );
+        let (keys, wait_key) = (Arc::new(keys), Arc::new(WaitKey(SigningKey([7; 64]))));
+        let variables =
+            OpenedVariables::new(Arc::clone(&core), Arc::clone(&keys), Arc::clone(&wait_key));
+        let accounts = Arc::new(Accounts::new(Arc::clone(&core), keys).unwrap());
+        let account_masks = AccountMasks::new(Arc::clone(&core), accounts, wait_key);
         Self {
-            sends: Sends::new(Arc::clone(&core), Arc::new(variables)).unwrap(),
+            sends: Sends::new(
+                Arc::clone(&core),
+                Arc::new(variables),
+                Arc::new(account_masks),
+            )
+            .unwrap(),
             core,
             clock,
             run: None,

@@ -7,6 +7,7 @@ use headwater_model::{
     id::{DeploymentId, RunnableId, WorkflowId},
 };
 use headwater_store::{Deployment, Owner, Workflow, WorkflowDeploy};
+use headwater_workflow::definition::Settings;
 use serde_json::value::to_raw_value;
 
 use super::{
@@ -58,6 +59,7 @@ impl Platform {
         mut folder: Folder,
         (id, owner, current): (WorkflowId, Owner, Option<Workflow>),
     ) -> Result<DeployedWorkflow, PlatformError> {
+        self.check_memory(&folder.definition.settings)?;
         let former = self.current_content(current.as_ref()).await?;
         let codes = StepCodes {
             caller,
@@ -96,6 +98,21 @@ impl Platform {
             state_file: folder.state.to_string(),
             findings: folder.findings,
         })
+    }
+
+    /// Refuses a workflow whose workers would need more memory than the node gives.
+    fn check_memory(&self, settings: &Settings) -> Result<(), PlatformError> {
+        let most = self.core.config.workflow_memory_max_mib;
+        match settings.memory_mb {
+            Some(mib) if mib > most => Err(PlatformError::invalid(
+                "settings.lambda_memory",
+                format!(
+                    "is {mib}, and workflows of this node may have {most} at most; lower it, or start the node \
+                     with a higher --workflow-memory-max-mib"
+                ),
+            )),
+            Some(_) | None => Ok(()),
+        }
     }
 
     async fn store_deployment(

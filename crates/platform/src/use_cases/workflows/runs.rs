@@ -324,7 +324,7 @@ impl Platform {
     }
 
     /// The run as the interpreter sees it, which tells the results of blocks.
-    async fn tree_of(
+    pub(super) async fn tree_of(
         &self,
         deployment: Option<&DeploymentId>,
         head: &Head,

@@ -1,6 +1,6 @@
 //! Carrying out the orders of runs: code, expressions, calls of other workflows.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use headwater_engine::Invocation;
 use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs};
@@ -20,17 +20,18 @@ use crate::{
     error::PlatformError,
     platform_event::iso_8601,
     workflows::{
+        account_masks::accounts_marked_in,
         blob_texts::BlobTexts,
         context::WorkflowContext,
         effects::Sends,
-        endings::Awaited,
+        endings::{Awaited, Wanted},
         error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
         input,
-        live::LiveRun,
+        live::{LiveRun, NODES_LOST_MAX},
         masking::Masks,
-        start::{Call, Execution, Start, prepared},
+        start::{Call, Execution, Start, knowing, prepared},
     },
 };
 
@@ -42,10 +43,12 @@ impl Actor {
             return;
         };
         run.advance(now_ms);
-        if !run.is_committing && run.owes_result(&self.context.endings) {
-            return self.read_result(id);
+        if !run.is_committing
+            && let Some(wanted) = run.owed_result(&self.context.endings)
+        {
+            return self.read_result(id, wanted);
         }
-        let is_reading = matches!(run.awaited, Awaited::Reading);
+        let is_reading = matches!(run.awaited, Awaited::Reading(_));
         if run.is_dirty && !run.is_committing && !is_reading {
             if let Some(lease) = &self.lease {
                 if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
@@ -61,18 +64,45 @@ impl Actor {
             return;
         }
         let orders = run.take_orders();
+        let is_given_up = !orders.is_empty() && std::mem::take(&mut run.is_given_up);
         for order in orders {
-            self.prepare(id, order);
+            match &order.work {
+                Work::Step | Work::Evaluate(_) if is_given_up => self.give_up(id, order),
+                Work::Step | Work::Evaluate(_) | Work::Call { .. } => self.prepare(id, order),
+            }
         }
     }
 
+    /// Fails code that was at work each time that a node ended: another one is not to end of it.
+    fn give_up(&mut self, id: &InvocationId, order: Order) {
+        let message = format!(
+            "nodes ended {NODES_LOST_MAX} times in a row while this was at work; it may be the cause, such as by the \
+             memory or the processes that it takes"
+        );
+        tracing::warn!(run_id = %id, path = %order.path, "{message}");
+        let run = self.runs.get_mut(id);
+        if let Some(place) = run.and_then(|run| run.tree.place_mut(&order.path)) {
+            place.forgive_no_loss();
+        }
+        self.executed(Executed {
+            run: id.clone(),
+            path: order.path,
+            is_step: matches!(order.work, Work::Step),
+            effects: Default::default(),
+            outcome: Outcome::Lost { message },
+            masks: Arc::default(),
+            usage: Default::default(),
+            has_begun: true,
+        });
+    }
+
     /// Reads the large values of the result that a step of another run waits for. The end is committed after it.
-    fn read_result(&mut self, id: &InvocationId) {
+    fn read_result(&mut self, id: &InvocationId, wanted: Wanted) {
         let Some(run) = self.runs.get_mut(id) else {
             return;
         };
-        run.awaited = Awaited::Reading;
-        let (context, id, blobs) = (Arc::clone(&self.context), id.clone(), run.result_blobs());
+        let blobs = run.begin_reading(wanted);
+        let (context, id) = (Arc::clone(&self.context), id.clone());
         self.results.push(Box::pin(async move {
             let texts = BlobTexts::read(&context.core, &id, blobs).await;
             (id, texts)
@@ -181,15 +211,30 @@ impl Actor {
             Ok(text) => text,
             Err(error) => return self.not_prepared(&id, &path, &error),
         };
+        let (text, owner) = (execution.masks.opened(text), &run.deployed.workflow.owner);
+        let accounts = match execution.knows_marks {
+            true => BTreeSet::new(),
+            false => accounts_marked_in(&text),
+        };
+        if !accounts.is_empty() {
+            let (context, owner) = (Arc::clone(&self.context), owner.clone());
+            self.preparing.push(Box::pin(async move {
+                (
+                    id,
+                    path,
+                    knowing(&context, &owner, accounts, execution).await,
+                )
+            }));
+            return;
+        }
         let of = For {
             run: id,
-            owner: run.deployed.workflow.owner.clone(),
+            owner: owner.clone(),
             is_step,
             hops: run.claimed.hops,
             masks: execution.masks,
             path,
         };
-        let text = of.masks.opened(text);
         run.worker = Some(execution.worker.owner.clone());
         let wall = Some(run.time_limit(&of.path));
         self.flight.start(of, execution.worker, |run| Invocation {

@@ -338,6 +338,12 @@ impl Story {
         self.tree.root().closing.as_ref()
     }
 
+    /// The waits that have not begun and are answered.
+    pub(super) fn ahead(&self) -> Vec<String> {
+        let ahead = self.tree.root().early.iter();
+        ahead.map(|(path, _)| path.to_string()).collect()
+    }
+
     /// The time until the run goes on by itself.
     pub(super) fn waits_for(&self) -> Option<Duration> {
         match &self.state {

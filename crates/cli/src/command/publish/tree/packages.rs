@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use headwater_engine::build::imported_places;
 use serde_json::{Value, json};
 
 use crate::bundle;
+use crate::own_file;
 
 const MANIFEST: &str = "package.json";
 /// The components of one request: a package with very many takes several.
@@ -121,14 +122,13 @@ pub(super) fn body(folder: &Path, components: &[PathBuf]) -> Result<Value> {
 /// business: they may be meant for another platform.
 fn reached(folder: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>> {
     let mut found = BTreeMap::new();
-    let unreadable = || format!("cannot read the folder {}", folder.display());
-    let whole = folder.canonicalize().with_context(unreadable)?;
+    let whole = own_file::folder(folder)?;
     let mut open: Vec<_> = files.to_vec();
     while let Some(path) = open.pop() {
         if found.contains_key(&path) {
             continue;
         }
-        let Some(text) = read(&within(&whole, &path)?)? else {
+        let Some(text) = read(&own_file::within(&whole, &path)?)? else {
             continue;
         };
         for places in imported_places(&path, &text) {
@@ -138,21 +138,6 @@ fn reached(folder: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>
         found.insert(path, text);
     }
     Ok(found)
-}
-
-/// The file of this path, links followed. Whoever wrote the folder must not choose which other files of the publisher
-/// everybody can read in the registry.
-fn within(whole: &Path, path: &Path) -> Result<PathBuf> {
-    let file = whole.join(path);
-    let unreadable = || format!("cannot read {}", file.display());
-    let meant = file.canonicalize().with_context(unreadable)?;
-    if !meant.starts_with(whole) {
-        bail!(
-            "`{}` is a link out of the folder; put the file itself there",
-            shown(path)
-        );
-    }
-    Ok(meant)
 }
 
 /// The text of a file; `None` if it has none.

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::expectation::Expectation;
 use super::network::HttpMock;
+use super::reading::read;
 
 /// The time that Pipedream's `$.flow.suspend` waits unless told otherwise.
 const SUSPENDED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -36,8 +37,10 @@ pub(super) struct Case {
     /// By namespace, one per attempt.
     #[serde(skip)]
     pub(super) mocks: BTreeMap<String, Vec<Mock>>,
+    #[serde(default, rename = "http")]
+    given_http: Option<Vec<Value>>,
     /// The network. Without it, actions of the registry do not run at all.
-    #[serde(default)]
+    #[serde(skip)]
     pub(super) http: Option<Vec<HttpMock>>,
     /// `process.env` of the steps.
     #[serde(default)]
@@ -84,18 +87,11 @@ struct GivenMock {
     returns: Option<Value>,
     #[serde(default)]
     exports: Map<String, Value>,
-    throws: Option<Throws>,
+    throws: Option<Value>,
     suspend: Option<Value>,
     resume_after: Option<Value>,
-    #[serde(default)]
-    resume_data: Value,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Throws {
-    Text(String),
-    Error(GivenError),
+    #[serde(default, deserialize_with = "present")]
+    resume_data: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,11 +159,17 @@ impl Case {
     }
 
     pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
-        let mut case: Self = serde_json::from_value(yaml::value(text)?)?;
+        let mut case: Self = read(&yaml::value(text)?)?;
         name.clone_into(&mut case.name);
         for (namespace, given) in &case.given_mocks {
             let read = mocks(given).with_context(|| format!("mocks.{namespace}"))?;
             case.mocks.insert(namespace.clone(), read);
+        }
+        if let Some(given) = &case.given_http {
+            let http = given.iter().enumerate().map(|(index, given)| {
+                HttpMock::read(given).with_context(|| format!("http[{index}]"))
+            });
+            case.http = Some(http.collect::<Result<_>>()?);
         }
         if let Some(now) = &case.now {
             let read = moment(now).with_context(|| {
@@ -179,7 +181,7 @@ impl Case {
         Ok(case)
     }
 
-    /// The mocks of a namespace that stand in for its code.
+    /// The mocks of a namespace that stand in for its code: all of them, or none.
     pub(super) fn code_mocks(&self, namespace: &str) -> &[Mock] {
         let mocks = self.mocks.get(namespace).map_or(&[][..], Vec::as_slice);
         match mocks.iter().any(|mock| mock.replaces_code) {
@@ -194,7 +196,21 @@ fn mocks(given: &Value) -> Result<Vec<Mock>> {
         Value::Array(list) if list.is_empty() => {
             bail!("the list is empty; name what each attempt does")
         }
-        Value::Array(list) => list.iter().map(mock).collect(),
+        Value::Array(list) => {
+            let mocks = list.iter().enumerate();
+            let mocks = mocks
+                .map(|(index, given)| mock(given).with_context(|| format!("[{index}]")))
+                .collect::<Result<Vec<_>>>()?;
+            if mocks
+                .iter()
+                .any(|mock| mock.replaces_code != mocks[0].replaces_code)
+            {
+                bail!(
+                    "some of the list stand in for the step's code, and others only answer the waits of its code; either all do the one, or all the other"
+                );
+            }
+            Ok(mocks)
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
             Ok(vec![mock(given)?])
         }
@@ -202,12 +218,12 @@ fn mocks(given: &Value) -> Result<Vec<Mock>> {
 }
 
 fn mock(given: &Value) -> Result<Mock> {
-    let given = GivenMock::deserialize(given)?;
-    if given.throws.is_some() && (given.returns.is_some() || given.suspend.is_some()) {
-        bail!(
-            "an attempt that throws neither returns nor suspends; use a list for several attempts"
-        );
+    if !given.is_object() {
+        bail!("{given} is not an object such as {{ returns: {given} }}");
     }
+    let given: GivenMock = read(given)?;
+    check(&given)?;
+    let throws = given.throws.as_ref().map(error).transpose()?;
     let suspended_for = match &given.suspend {
         None | Some(Value::Bool(false)) => None,
         Some(Value::Bool(true)) => Some(SUSPENDED_FOR),
@@ -216,21 +232,42 @@ fn mock(given: &Value) -> Result<Mock> {
     let resume = given.resume_after.as_ref().map(|after| {
         Ok::<_, anyhow::Error>(Resume {
             after: duration("resume_after", after)?,
-            data: given.resume_data.clone(),
+            data: given.resume_data.clone().unwrap_or_default(),
         })
     });
     Ok(Mock {
         replaces_code: given.returns.is_some()
             || !given.exports.is_empty()
-            || given.throws.is_some()
+            || throws.is_some()
             || suspended_for.is_some()
             || resume.is_none(),
         resume: resume.transpose()?,
         returns: given.returns,
         exports: given.exports,
-        throws: given.throws.map(error),
+        throws,
         suspended_for,
     })
+}
+
+/// Refuses fields of which one has no effect beside the other.
+fn check(given: &GivenMock) -> Result<()> {
+    let suspends = !matches!(given.suspend, None | Some(Value::Bool(false)));
+    if given.throws.is_some() && (given.returns.is_some() || suspends) {
+        bail!(
+            "throws: an attempt that throws neither returns nor suspends; use a list for several attempts"
+        );
+    }
+    if given.throws.is_some() && given.resume_after.is_some() {
+        bail!("resume_after: an attempt that throws does not wait for an answer");
+    }
+    let ends = given.returns.is_some() || !given.exports.is_empty();
+    if given.resume_after.is_some() && ends && !suspends {
+        bail!("resume_after: the mock does not wait for an answer; give it `suspend: true`");
+    }
+    if given.resume_after.is_none() && given.resume_data.is_some() {
+        bail!("resume_data: name the time of the answer, too: resume_after: 1h");
+    }
+    Ok(())
 }
 
 fn duration(field: &str, given: &Value) -> Result<Duration> {
@@ -238,21 +275,25 @@ fn duration(field: &str, given: &Value) -> Result<Duration> {
         .with_context(|| format!("{field}: {given} is not a time span such as 30s, 2h or 500"))
 }
 
-fn error(throws: Throws) -> ComponentError {
+/// A text, or an error with its fields.
+fn error(throws: &Value) -> Result<ComponentError> {
     let given = match throws {
-        Throws::Text(message) => GivenError {
+        Value::String(message) => GivenError {
             name: None,
-            message,
+            message: message.clone(),
             code: None,
         },
-        Throws::Error(given) => given,
+        Value::Object(_) => read(throws).context("throws")?,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            bail!("throws: {throws} is neither a text nor an object with `message`")
+        }
     };
-    ComponentError {
+    Ok(ComponentError {
         name: given.name.unwrap_or_else(|| "Error".to_owned()),
         message: given.message,
         code: given.code,
         ..ComponentError::default()
-    }
+    })
 }
 
 #[cfg(test)]
@@ -290,7 +331,51 @@ mod tests {
             ("evnt: {}", "evnt"),
             ("mocks: { a: { return: 1 } }", "mocks.a"),
             ("mocks: { a: [] }", "mocks.a"),
+            ("mocks: { a: 7 }", "mocks.a: 7"),
             ("mocks: { a: { throws: x, returns: 1 } }", "throws"),
+            ("mocks: { a: { throws: 7 } }", "mocks.a: throws: 7"),
+            ("mocks: { a: { throws: { nme: x } } }", "mocks.a: throws: "),
+            (
+                "mocks: { a: [{ returns: 1 }, { throws: x, resume_after: 1h }] }",
+                "mocks.a: [1]: resume_after",
+            ),
+            (
+                "mocks: { a: { returns: 1, resume_after: 1h } }",
+                "suspend: true",
+            ),
+            ("mocks: { a: { resume_data: 1 } }", "resume_after: 1h"),
+            (
+                "mocks: { a: [{ returns: 1 }, { resume_after: 1h }] }",
+                "either all",
+            ),
+            ("variables: { PORT: 80 }", "variables.PORT: "),
+            ("accounts: { apn_1: 7 }", "accounts.apn_1: "),
+            ("expect: { calls: { a: x } }", "expect.calls.a: "),
+            (
+                "http: [{ match: { methd: GET, url: a }, reply: {} }]",
+                "http[0]: match: ",
+            ),
+            ("http: [{ match: 7, reply: {} }]", "http[0]: match: 7"),
+            ("http: [{ match: \"ftp://a\", reply: {} }]", "match: url: "),
+            (
+                "http: [{ match: \"G=T /a\", reply: {} }]",
+                "match: method: ",
+            ),
+            ("http: [{ match: \"a/?b=*\", reply: {} }]", "match: url: "),
+            ("http: [{ match: a, reply: [] }]", "http[0]: reply: "),
+            ("http: [{ match: a, reply: 7 }]", "reply: 7"),
+            (
+                "http: [{ match: a, reply: [{}, { status: 99 }] }]",
+                "reply: [1]: status: 99",
+            ),
+            (
+                "http: [{ match: a, reply: { status: 600 } }]",
+                "status: 600",
+            ),
+            (
+                "http: [{ match: a, reply: { headers: { \"a b\": x } } }]",
+                "headers.a b",
+            ),
             ("mocks: { a: { resume_after: soon } }", "resume_after"),
             ("expect: { status: done }", "status"),
         ] {

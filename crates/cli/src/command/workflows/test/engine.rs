@@ -1,7 +1,6 @@
 //! The engine of a test's node: mocks stand in for the code of steps, everything else runs in the real one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -26,8 +25,9 @@ use super::workers::Workers;
 
 /// The place in a deployment's worker in which the props of mocked steps are evaluated; no step has it.
 const PLACE: &str = "tests";
-/// Items that run side by side begin within it. Their mocks go by the order of the items, not by that of arrival.
-const SIDE_BY_SIDE: Duration = Duration::from_millis(20);
+
+/// The field of a step's input with the time, and with the mark of its requests (`runtime/worker/workflow_input.ts`).
+const SIMULATED: &str = "simulated";
 
 /// A test, and all that outlives its nodes.
 pub(super) struct Scene {
@@ -78,15 +78,21 @@ impl Engine for TestEngine {
         sink: RunSink,
     ) -> Result<(), EngineError> {
         let mut input: Value = serde_json::from_str(invocation.event.get()).unwrap_or_default();
-        self.scene.set_context(&mut input);
+        // Before the test has its way with the context.
+        let path = path_of(&input);
+        self.scene.simulate(&mut input);
         invocation.event = raw(&input);
-        match invocation.entry {
-            Entry::Step => self.step(worker, invocation, &input, sink).await,
-            Entry::Run
-            | Entry::Hook { .. }
-            | Entry::Options { .. }
-            | Entry::AdditionalProps
-            | Entry::Evaluate => self.workers.invoke(worker.clone(), invocation, sink).await,
+        match (&invocation.entry, path) {
+            (Entry::Step, Some(path)) => self.step(worker, invocation, (path, input), sink).await,
+            (
+                Entry::Step
+                | Entry::Run
+                | Entry::Hook { .. }
+                | Entry::Options { .. }
+                | Entry::AdditionalProps
+                | Entry::Evaluate,
+                _,
+            ) => self.workers.invoke(worker.clone(), invocation, sink).await,
         }
     }
 
@@ -108,8 +114,12 @@ impl Engine for TestEngine {
 }
 
 impl Scene {
-    /// Gives the run the context that the test wants.
-    fn set_context(&self, input: &mut Value) {
+    /// Gives the run the context that the test wants, and the time that it is for the test.
+    fn simulate(&self, input: &mut Value) {
+        if let Value::Object(input) = input {
+            let now = json!({ "now_ms": self.clock.now_ms() });
+            input.insert(SIMULATED.to_owned(), now);
+        }
         for pointer in ["/context", "/steps/trigger/context"] {
             if let Some(Value::Object(context)) = input.pointer_mut(pointer) {
                 context.extend(self.case.context.clone());
@@ -133,21 +143,12 @@ impl TestEngine {
         &self,
         worker: &WorkerSpec,
         invocation: Invocation,
-        input: &Value,
+        (path, input): (Path, Value),
         sink: RunSink,
     ) -> Result<(), EngineError> {
         let run = invocation.run;
         let tell = |message: RunMessage| drop(sink.send((run, message)));
-        let key = input["context"]["idempotency_key"]
-            .as_str()
-            .unwrap_or_default();
-        let path = key
-            .split_once('/')
-            .and_then(|(_, path)| path.parse::<Path>().ok());
-        let Some(path) = path else {
-            return self.workers.invoke(worker.clone(), invocation, sink).await;
-        };
-        let props = match self.before(worker, input).await? {
+        let props = match self.before(worker, &input).await? {
             Before::Props(props) => props,
             Before::Skipped => {
                 tell(RunMessage::Step(StepMessage::Skipped));
@@ -163,17 +164,18 @@ impl TestEngine {
         let call = scene.calls.begin(&path, scene.clock.now_ms());
         scene.calls.given(call, props);
         let mocks = scene.case.code_mocks(namespace);
-        if !mocks.is_empty() {
-            tokio::time::sleep(SIDE_BY_SIDE).await;
-            let mock = &mocks[scene.calls.mock_of(call, mocks.len())];
-            messages_of(mock).into_iter().for_each(tell);
-            return Ok(());
+        if mocks.is_empty() && !scene.staged.left_out.contains(namespace) {
+            return self
+                .real(worker, invocation, (namespace, call, input), sink)
+                .await;
         }
-        if scene.staged.left_out.contains(namespace) {
-            messages_of(&Mock::default()).into_iter().for_each(tell);
-            return Ok(());
-        }
-        self.real(worker, invocation, (namespace, call), sink).await
+        let gone =
+            |_| EngineError::WorkerLost("a failure or a kill has cut the step off".to_owned());
+        let number = scene.calls.turn(call).await.map_err(gone)?;
+        let mock = mocks.get(number).or(mocks.last()).cloned();
+        let messages = messages_of(&mock.unwrap_or_default());
+        messages.into_iter().for_each(tell);
+        Ok(())
     }
 
     /// Runs the code of a step in the real runtime.
@@ -181,9 +183,11 @@ impl TestEngine {
         &self,
         worker: &WorkerSpec,
         mut invocation: Invocation,
-        (namespace, call): (&str, CallId),
+        (namespace, call, mut input): (&str, CallId, Value),
         sink: RunSink,
     ) -> Result<(), EngineError> {
+        input[SIMULATED]["call"] = call.to_string().into();
+        invocation.event = raw(&input);
         for prop in self.workers.apps_of(&worker.artifact_hash) {
             let place = (namespace.to_owned(), prop.clone());
             let account = self.scene.staged.accounts.get(&place);
@@ -259,7 +263,13 @@ impl TestEngine {
             state: Arc::new(NoCode(nothing.bytes)),
             ..worker.clone()
         };
-        let event = json!({ "steps": input["steps"], "context": input["context"], "tmp": input["tmp"], "ask": ask });
+        let event = json!({
+            "steps": input["steps"],
+            "context": input["context"],
+            "tmp": input["tmp"],
+            SIMULATED: input[SIMULATED],
+            "ask": ask,
+        });
         let invocation = Invocation {
             run: 0,
             entry: Entry::Evaluate,
@@ -286,6 +296,13 @@ impl TestEngine {
             "it did not answer the expressions of a step".to_owned(),
         ))
     }
+}
+
+/// The place that a step's input is for.
+fn path_of(input: &Value) -> Option<Path> {
+    let key = input["context"]["idempotency_key"].as_str()?;
+    let (_, path) = key.split_once('/')?;
+    path.parse().ok()
 }
 
 fn messages_of(mock: &Mock) -> Vec<RunMessage> {

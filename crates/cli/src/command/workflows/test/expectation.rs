@@ -128,7 +128,7 @@ impl Expectation {
     fn of_steps(&self, found: &Found) -> Vec<Difference> {
         let mut differences = Vec::new();
         for (namespace, expected) in &self.calls {
-            let calls = found.calls_of(namespace).count();
+            let calls = found.calls_of(namespace).len();
             if calls != *expected {
                 differences.push(Difference::new(
                     format!("calls.{namespace}"),
@@ -138,7 +138,8 @@ impl Expectation {
             }
         }
         for (namespace, expected) in &self.props {
-            let mut calls = found.calls_of(namespace).map(|call| call.props.clone());
+            let calls = found.calls_of(namespace).into_iter();
+            let mut calls = calls.map(|call| call.props.clone());
             let props = match expected.is_array() {
                 true => calls.collect::<Vec<_>>().into(),
                 false => calls.next_back().unwrap_or_else(|| json!("not called")),

@@ -21,6 +21,8 @@ pub(super) struct Found {
     pub(super) returns: BTreeMap<String, Value>,
     /// The other exports, by namespace.
     pub(super) exports: BTreeMap<String, Value>,
+    /// `{returned, exports}` by place.
+    pub(super) results: Value,
     /// `{name, message, code, step}`.
     pub(super) error: Option<Value>,
     pub(super) sends: Vec<Value>,
@@ -51,6 +53,7 @@ impl Found {
             path: path(definition, run),
             returns: run.steps.iter().filter_map(returned).collect(),
             exports: run.steps.iter().map(exported).collect(),
+            results: results(run),
             error: error(run),
             sends: calls.iter().flat_map(|call| call.sends.clone()).collect(),
             calls,
@@ -58,27 +61,45 @@ impl Found {
         }
     }
 
-    /// The calls of a step, in the order in which they began.
-    pub(super) fn calls_of<'a>(
-        &'a self,
-        namespace: &'a str,
-    ) -> impl DoubleEndedIterator<Item = &'a Call> {
-        self.calls
-            .iter()
-            .filter(move |call| call.namespace() == namespace)
+    /// The calls of a step: those between two rests of the run in the order of their places, whichever began first.
+    pub(super) fn calls_of(&self, namespace: &str) -> Vec<&Call> {
+        let calls = self.calls.iter();
+        let mut calls: Vec<&Call> = calls.filter(|call| call.namespace() == namespace).collect();
+        calls.sort_by_key(|call| call.number());
+        calls
     }
 
-    /// The calls by place: those of one place are in order, those of several may be in any.
-    pub(super) fn calls_by_place(&self) -> Value {
-        let mut places: BTreeMap<&Path, Vec<&Value>> = BTreeMap::new();
+    /// Something of the calls by place: those of one place are in order, those of several may be in any.
+    pub(super) fn by_place(&self, of: impl Fn(&Call) -> Option<Value>) -> Value {
+        let mut places: BTreeMap<&Path, Vec<Value>> = BTreeMap::new();
         for call in &self.calls {
-            places.entry(&call.path).or_default().push(&call.props);
+            if let Some(value) = of(call) {
+                places.entry(&call.path).or_default().push(value);
+            }
         }
         let places = places.into_iter();
         places
-            .map(|(path, props)| (path.to_string(), json!(props)))
+            .map(|(path, values)| (path.to_string(), json!(values)))
             .collect()
     }
+}
+
+/// The results of all places, whatever the order in which they began.
+fn results(run: &WorkflowRunView) -> Value {
+    let places: BTreeMap<&Path, Value> = run
+        .steps
+        .iter()
+        .filter(|step| step.return_value.is_some() || !step.exports.is_empty())
+        .map(|step| {
+            let exports: BTreeMap<_, _> = step.exports.iter().cloned().collect();
+            let result = json!({ "returned": step.return_value, "exports": exports });
+            (&step.path, result)
+        })
+        .collect();
+    let places = places.into_iter();
+    places
+        .map(|(path, result)| (path.to_string(), result))
+        .collect()
 }
 
 fn status(status: WorkflowRunStatus) -> &'static str {

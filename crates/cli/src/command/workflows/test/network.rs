@@ -4,169 +4,28 @@
 //! Workers reach it as they reach a node's own API under an alias: over a socket, in plain HTTP, so that it sees requests
 //! to `https` and to `http` alike. Not responsible for connections that are not HTTP, which the network policy refuses.
 
+mod asked;
+mod mock;
+
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::request::Parts;
-use axum::http::{Response, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
 use parking_lot::Mutex;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::net::UnixListener;
 
-use super::expectation::is_part_of;
+use self::asked::Asked;
+pub(super) use self::mock::HttpMock;
+use self::mock::Reply;
 
 /// Bytes of a request's body.
 const BODY_MAX: usize = 64 * 1024 * 1024;
-
-/// An answer to some requests.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HttpMock {
-    #[serde(rename = "match")]
-    wanted: Wanted,
-    reply: Replies,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum Wanted {
-    /// `METHOD URL`, or a URL.
-    Text(String),
-    Fields(Box<WantedFields>),
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WantedFields {
-    method: Option<String>,
-    url: String,
-    #[serde(default)]
-    query: Map<String, Value>,
-    #[serde(default)]
-    headers: Map<String, Value>,
-    body: Option<Value>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum Replies {
-    /// One per request; the last one again and again.
-    Several(Vec<Reply>),
-    One(Reply),
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reply {
-    #[serde(default = "ok")]
-    status: u16,
-    #[serde(default)]
-    headers: Map<String, Value>,
-    #[serde(default)]
-    body: Value,
-}
-
-fn ok() -> u16 {
-    200
-}
-
-/// A request of a step.
-struct Asked {
-    method: String,
-    /// Without a scheme, which nothing tells here, and without the query.
-    url: String,
-    query: Value,
-    headers: Value,
-    body: Value,
-}
-
-impl Asked {
-    fn of(head: &Parts, body: &Bytes) -> Self {
-        let headers = head.headers.iter();
-        let text =
-            |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers: Map<String, Value> = headers
-            .map(|(name, value)| (name.to_string(), text(value).into()))
-            .collect();
-        let host = head.uri.host().map(str::to_owned);
-        let host = host
-            .or_else(|| head.headers.get(header::HOST).map(text))
-            .unwrap_or_default();
-        let query = head.uri.query().unwrap_or_default();
-        let query = url::form_urlencoded::parse(query.as_bytes());
-        let query: Map<String, Value> = query
-            .map(|(name, value)| (name.into_owned(), value.into()))
-            .collect();
-        let body = serde_json::from_slice(body)
-            .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(body).into_owned()));
-        Self {
-            method: head.method.to_string(),
-            url: format!("{}{}", host.to_lowercase(), head.uri.path()),
-            query: query.into(),
-            headers: headers.into(),
-            body,
-        }
-    }
-
-    fn shown(&self) -> String {
-        format!("{} https://{}", self.method, self.url)
-    }
-}
-
-impl Wanted {
-    fn fits(&self, asked: &Asked) -> bool {
-        match self {
-            Self::Fields(fields) => fields.fits(asked),
-            Self::Text(text) => {
-                let (method, url) = match text.split_once(' ') {
-                    Some((method, url)) => (Some(method.to_owned()), url),
-                    None => (None, text.as_str()),
-                };
-                let url = url.trim().to_owned();
-                let fields = WantedFields {
-                    method,
-                    url,
-                    ..WantedFields::default()
-                };
-                fields.fits(asked)
-            }
-        }
-    }
-}
-
-impl WantedFields {
-    fn fits(&self, asked: &Asked) -> bool {
-        let is_method = |method: &String| method.eq_ignore_ascii_case(&asked.method);
-        let headers = self.headers.iter();
-        let headers = headers.map(|(name, value)| (name.to_lowercase(), value.clone()));
-        self.method.as_ref().is_none_or(is_method)
-            && is_url(&self.url, &asked.url)
-            && is_part_of(&self.query.clone().into(), &asked.query)
-            && is_part_of(&Value::Object(headers.collect()), &asked.headers)
-            && self
-                .body
-                .as_ref()
-                .is_none_or(|body| is_part_of(body, &asked.body))
-    }
-}
-
-/// Whether a URL is meant; one that ends with `*` means all that begin so.
-fn is_url(wanted: &str, asked: &str) -> bool {
-    let wanted = wanted.split_once("://").map_or(wanted, |(_, rest)| rest);
-    let same_root = |wanted: &str| match wanted.contains('/') {
-        true => wanted.to_owned(),
-        false => format!("{wanted}/"),
-    };
-    match wanted.strip_suffix('*') {
-        Some(beginning) => asked.starts_with(beginning),
-        None => asked == same_root(wanted),
-    }
-}
 
 /// The network of the test that runs.
 #[derive(Default)]
@@ -179,7 +38,42 @@ struct Scene {
     mocks: Vec<HttpMock>,
     /// The requests that each has answered.
     answered: Vec<usize>,
+    /// The answers that each call of a step has had from each.
+    given: HashMap<(String, usize), Given>,
     unexpected: Vec<String>,
+}
+
+/// The answers of one entry to one call of a step.
+#[derive(Default)]
+struct Given {
+    /// Their numbers among all answers of the entry.
+    numbers: Vec<usize>,
+    /// The requests of the call so far, since it was made again.
+    asked: usize,
+}
+
+impl Scene {
+    /// The number of an entry's next answer. A call that is made again asks what it has asked before, and is answered so.
+    fn number(&mut self, entry: usize, call: Option<&str>) -> usize {
+        let Some(call) = call else {
+            return self.next_number(entry);
+        };
+        let key = (call.to_owned(), entry);
+        let given = self.given.entry(key.clone()).or_default();
+        given.asked += 1;
+        if let Some(number) = given.numbers.get(given.asked - 1) {
+            return *number;
+        }
+        let number = self.next_number(entry);
+        self.given.entry(key).or_default().numbers.push(number);
+        number
+    }
+
+    fn next_number(&mut self, entry: usize) -> usize {
+        let number = self.answered[entry];
+        self.answered[entry] += 1;
+        number
+    }
 }
 
 impl Network {
@@ -200,8 +94,14 @@ impl Network {
         *self.scene.lock() = Scene {
             answered: vec![0; mocks.len()],
             mocks: mocks.to_vec(),
-            unexpected: Vec::new(),
+            ..Scene::default()
         };
+    }
+
+    /// Another node goes on: calls that were interrupted are made again.
+    pub(super) fn go_on(&self) {
+        let mut scene = self.scene.lock();
+        scene.given.values_mut().for_each(|given| given.asked = 0);
     }
 
     /// The requests that had no answer.
@@ -211,72 +111,62 @@ impl Network {
 
     fn reply(&self, asked: &Asked) -> Option<Reply> {
         let mut scene = self.scene.lock();
-        let Some(index) = scene.mocks.iter().position(|mock| mock.wanted.fits(asked)) else {
+        let Some(entry) = scene.mocks.iter().position(|mock| mock.fits(asked)) else {
             scene.unexpected.push(asked.shown());
             return None;
         };
-        let nth = scene.answered[index];
-        scene.answered[index] += 1;
-        match &scene.mocks[index].reply {
-            Replies::One(reply) => Some(reply.clone()),
-            Replies::Several(replies) => replies.get(nth).or(replies.last()).cloned(),
-        }
+        let number = scene.number(entry, asked.call.as_deref());
+        Some(scene.mocks[entry].reply(number).clone())
     }
 }
 
 async fn answer(State(network): State<Arc<Network>>, request: Request) -> Response<Body> {
     let (head, body) = request.into_parts();
     let Ok(body) = to_bytes(body, BODY_MAX).await else {
-        return response(StatusCode::PAYLOAD_TOO_LARGE, &Map::new(), Body::empty());
+        return response(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            HeaderMap::new(),
+            Body::empty(),
+        );
     };
     let asked = Asked::of(&head, &body);
     match network.reply(&asked) {
-        Some(reply) => {
-            let status =
-                StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            answered(status, reply)
-        }
+        Some(reply) => answered(reply),
         None => {
             let text = format!(
                 "tests of workflows are offline, and `http` of the test has no reply to {}",
                 asked.shown()
             );
-            response(StatusCode::NOT_IMPLEMENTED, &Map::new(), Body::from(text))
+            response(
+                StatusCode::NOT_IMPLEMENTED,
+                HeaderMap::new(),
+                Body::from(text),
+            )
         }
     }
 }
 
-fn answered(status: StatusCode, mut reply: Reply) -> Response<Body> {
-    let is_typed = reply
-        .headers
-        .keys()
-        .any(|name| name.eq_ignore_ascii_case("content-type"));
+fn answered(mut reply: Reply) -> Response<Body> {
     let body = match reply.body {
         Value::Null => Body::empty(),
         Value::String(text) => Body::from(text),
         json @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            if !is_typed {
-                reply
-                    .headers
-                    .insert("content-type".to_owned(), "application/json".into());
-            }
+            let json_type = header::HeaderValue::from_static("application/json");
+            reply
+                .headers
+                .entry(header::CONTENT_TYPE)
+                .or_insert(json_type);
             Body::from(json.to_string())
         }
     };
-    response(status, &reply.headers, body)
+    response(reply.status, reply.headers, body)
 }
 
-fn response(status: StatusCode, headers: &Map<String, Value>, body: Body) -> Response<Body> {
-    let mut response = Response::builder().status(status);
-    for (name, value) in headers {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        response = response.header(name, value);
-    }
-    response.body(body).unwrap_or_else(|error| {
-        Response::new(Body::from(format!("the reply is not a response: {error}")))
-    })
+fn response(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
 }
 
 #[cfg(test)]
@@ -289,15 +179,22 @@ mod tests {
         Asked {
             method: method.to_owned(),
             url: url.to_owned(),
-            query: json!({ "page": "2" }),
-            headers: json!({ "idempotency-key": "test/a" }),
+            query_text: "page=2&tag=a&tag=b".to_owned(),
+            query: asked::query("page=2&tag=a&tag=b").into(),
+            headers: json!({ "idempotency-key": "test/a", "x-count": "3" }),
             body,
+            call: None,
         }
     }
 
     fn network(mocks: Value) -> Network {
         let network = Network::default();
-        network.set(&serde_json::from_value::<Vec<HttpMock>>(mocks).unwrap());
+        let mocks = mocks.as_array().unwrap().iter();
+        network.set(
+            &mocks
+                .map(|mock| HttpMock::read(mock).unwrap())
+                .collect::<Vec<_>>(),
+        );
         network
     }
 
@@ -305,11 +202,11 @@ mod tests {
     fn the_first_that_fits_answers() {
         let network = network(json!([
             { "match": "POST https://a.example/one", "reply": { "status": 201 } },
-            { "match": { "url": "a.example/*", "query": { "page": "2" }, "headers": { "Idempotency-Key": "test/a" }, "body": { "n": 1 } },
+            { "match": { "url": "a.example/*", "query": { "page": 2 }, "headers": { "Idempotency-Key": "test/a", "x-count": 3 }, "body": { "n": 1 } },
               "reply": [{ "status": 202 }, { "status": 203 }] },
             { "match": "https://a.example", "reply": {} },
         ]));
-        let status = |asked: Asked| network.reply(&asked).map(|reply| reply.status);
+        let status = |asked: Asked| network.reply(&asked).map(|reply| reply.status.as_u16());
         assert_eq!(
             status(asked("POST", "a.example/one", json!({ "n": 1 }))),
             Some(201)
@@ -323,6 +220,51 @@ mod tests {
         assert_eq!(status(asked("GET", "a.example/", Value::Null)), Some(200));
         assert_eq!(network.unexpected(), [""; 0]);
         assert_eq!(status(asked("GET", "b.example/", Value::Null)), None);
-        assert_eq!(network.unexpected(), ["GET https://b.example/"]);
+        assert_eq!(
+            network.unexpected(),
+            ["GET https://b.example/?page=2&tag=a&tag=b"]
+        );
+    }
+
+    #[test]
+    fn a_url_is_meant_however_it_is_written() {
+        for (wanted, is_meant) in [
+            ("https://A.Example/One", true),
+            ("get http://a.example/One", true),
+            ("GET   a.example:443/One#there", true),
+            ("https://a.example/One?page=2", true),
+            ("https://a.example/One?tag=a&tag=b", true),
+            ("https://A.example/O*", true),
+            ("https://A.exam*", true),
+            ("*", true),
+            ("https://a.example/one", false),
+            ("https://a.example/One?page=3", false),
+            ("https://a.example/One?tag=a", false),
+            ("https://a.example:8443/One", false),
+            ("POST https://a.example/One", false),
+        ] {
+            let network = network(json!([{ "match": wanted, "reply": {} }]));
+            let reply = network.reply(&asked("GET", "a.example/One", Value::Null));
+            assert_eq!(reply.is_some(), is_meant, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_made_again_has_the_answers_that_it_had() {
+        let network = network(json!([
+            { "match": "*", "reply": [{ "body": 0 }, { "body": 1 }, { "body": 2 }, { "body": 3 }, { "body": 4 }] },
+        ]));
+        let ask = |call: Option<&str>| {
+            let mut asked = asked("GET", "a.example/", Value::Null);
+            asked.call = call.map(str::to_owned);
+            network.reply(&asked).unwrap().body
+        };
+        assert_eq!(
+            [ask(Some("0")), ask(Some("1")), ask(Some("0")), ask(None)],
+            [0, 1, 2, 3]
+        );
+        network.go_on();
+        assert_eq!([ask(Some("0")), ask(None)], [0, 4]);
+        assert_eq!([ask(Some("0")), ask(Some("1"))], [2, 1]);
     }
 }

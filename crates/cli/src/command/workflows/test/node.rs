@@ -13,6 +13,7 @@ use headwater_platform::{
 };
 use headwater_store_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::engine::{Scene, TestEngine};
 use super::workers::Workers;
@@ -115,7 +116,7 @@ impl Node {
         })
     }
 
-    /// Does something as the node.
+    /// Does something as the node, for as long as the caller waits for it.
     ///
     /// # Errors
     /// Those of the work, or its panic.
@@ -127,8 +128,7 @@ impl Node {
             .runtime
             .as_ref()
             .context("the node of the test has ended")?;
-        runtime
-            .spawn(work)
+        AbortOnDropHandle::new(runtime.spawn(work))
             .await
             .context("the node of the test has ended")?
     }
@@ -175,6 +175,7 @@ fn config() -> PlatformConfig {
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
+        workflow_memory_max_mib: u32::MAX,
         file_bytes_per_owner: FILE_BYTES,
         queued_events_per_owner: u32::MAX,
     }

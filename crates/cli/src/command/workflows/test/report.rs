@@ -18,7 +18,7 @@ pub(super) struct Report {
     pub(super) left_out: Vec<String>,
     /// Nothing could be compared, for this reason.
     error: Option<String>,
-    /// The commit after which the node of the failing trial was killed.
+    /// The commit after which the node of the failing trial was to be killed.
     killed_after: Option<u64>,
     /// Trials with a kill that passed.
     pub(super) kills: Option<u64>,
@@ -56,7 +56,7 @@ impl Report {
             let _ = write!(text, ", killed after commit {commit}");
         }
         if let Some(kills) = self.kills {
-            let _ = write!(text, ", and with a kill after each of its {kills} commits");
+            let _ = write!(text, ", and with {kills} kills, each after another commit");
         }
         if !self.left_out.is_empty() {
             let _ = write!(

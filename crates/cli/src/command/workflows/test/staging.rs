@@ -90,6 +90,12 @@ fn check(definition: &Definition, case: &Case) -> Result<()> {
         }
     }
     let expected = &case.expect;
+    if expected.response.is_some() && !case.event.is_object() {
+        bail!(
+            "event: {} is not that of a request; name its body: {{ body: … }}",
+            case.event
+        );
+    }
     for namespace in expected.namespaces() {
         if !definition
             .nodes()

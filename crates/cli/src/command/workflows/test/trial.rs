@@ -2,18 +2,19 @@
 //! waits. In a trial with a kill, the node ends after one of its commits, and another goes on from the store.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use headwater_model::endpoint::EndpointToken;
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_model::page::PageRequest;
 use headwater_model::time::EpochMs;
 use headwater_platform::{
-    Caller, Clock as _, DeployWorkflow, Ingress, IngressRequest, Platform, ResumeRequest,
-    RunFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
+    Caller, Clock as _, DeployWorkflow, Ingress, IngressRequest, Platform, PlatformError,
+    ResumeRequest, RunFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
 };
 use headwater_workflow::definition::Definition;
 use headwater_workflow::run::WaitKind;
@@ -46,12 +47,12 @@ pub(super) struct Stage {
 /// A trial that has ended.
 pub(super) struct Trial {
     pub(super) found: Found,
-    /// The ids that were drawn for it, which are others in each trial, with their kind.
-    pub(super) ids: Vec<(String, &'static str)>,
     /// The commits of its run.
     pub(super) commits: u64,
-    /// The time that passed on the clock of the test.
-    pub(super) lasted: Duration,
+    /// Whether its node was killed; not if it had no such commit.
+    pub(super) was_killed: bool,
+    /// The moments on the clock of the test at which it began and ended.
+    pub(super) span: RangeInclusive<EpochMs>,
     /// Steps that began, and whose action did not run because nothing mocks it.
     pub(super) left_out: Vec<String>,
     /// The requests of steps that no mock answered.
@@ -95,7 +96,7 @@ impl Stage {
         scene: &Arc<Scene>,
         kill_after: Option<u64>,
     ) -> Result<Trial> {
-        let mut node = Node::start(dir, &self.workers, scene, kill_after).await?;
+        let node = Node::start(dir, &self.workers, scene, kill_after).await?;
         let (begun, response) = begin(&node, scene).await?;
         let mut commits = node.store.run_commits().written();
         let is_over = |written: &u64| kill_after.is_some_and(|last| *written >= last);
@@ -104,23 +105,14 @@ impl Stage {
             _ = commits.wait_for(is_over) => None,
             ended = follow(&node, scene, &begun) => Some(ended?),
         };
-        let (run, response) = match ended {
-            Some(run) => (run, response.map(answer)),
+        let was_killed = ended.is_none();
+        let (node, run, response) = match ended {
+            Some(run) => (node, run, response.map(answer)),
             None => {
-                node.kill().await;
-                self.workers.end_all().await;
-                node = Node::start(dir, &self.workers, scene, None).await?;
-                let (platform, caller, id) = (
-                    Arc::clone(&node.platform),
-                    node.caller.clone(),
-                    begun.run.clone(),
-                );
-                let left = node
-                    .within(async move { Ok(platform.workflow_run(&caller, &id).await?) })
-                    .await?;
-                scene.calls.go_on_from(&left);
+                let node = self.killed(node, (dir, scene), &begun).await?;
+                let run = follow(&node, scene, &begun).await?;
                 // The connection that waited for the response is lost.
-                (follow(&node, scene, &begun).await?, None)
+                (node, run, None)
             }
         };
         let response = match response {
@@ -128,35 +120,44 @@ impl Stage {
             None => None,
         };
         let written = *commits.borrow();
+        node.kill().await;
         let mut found = Found::of(&self.definition, &run, scene.calls.all());
         found.response = response;
         let left_out = scene
             .staged
             .left_out
             .iter()
-            .filter(|namespace| found.calls_of(namespace).next().is_some());
-        let left_out = left_out.cloned().collect();
-        node.kill().await;
-        let ids = [
-            (begun.run.to_string(), "RUN"),
-            (begun.workflow.to_string(), "WORKFLOW"),
-            (
-                run.run
-                    .deployment_id
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
-                "DEPLOYMENT",
-            ),
-        ];
+            .filter(|namespace| !found.calls_of(namespace).is_empty());
         Ok(Trial {
+            left_out: left_out.cloned().collect(),
             found,
-            ids: ids.into(),
             commits: written,
-            lasted: scene.clock.now_ms().since(scene.clock.began_ms()),
-            left_out,
+            was_killed,
+            span: scene.clock.began_ms()..=scene.clock.now_ms(),
             unexpected: self.network.unexpected(),
         })
+    }
+
+    /// Kills a node with its workers, and starts another one on what it has stored.
+    async fn killed(
+        &self,
+        node: Node,
+        (dir, scene): (&FilePath, &Arc<Scene>),
+        begun: &Begun,
+    ) -> Result<Node> {
+        let (platform, caller, id) = (
+            Arc::clone(&node.platform),
+            node.caller.clone(),
+            begun.run.clone(),
+        );
+        // Nothing is stored any more, and the next node has not changed anything yet.
+        let left = async move { Ok(platform.workflow_run(&caller, &id).await?) };
+        let left = node.within(left).await?;
+        node.kill().await;
+        self.workers.end_all().await;
+        scene.calls.go_on_from(&left);
+        self.network.go_on();
+        Node::start(dir, &self.workers, scene, None).await
     }
 }
 
@@ -201,29 +202,47 @@ async fn begin(node: &Node, scene: &Arc<Scene>) -> Result<(Begun, Option<Asked>)
             let platform = Arc::clone(&platform);
             async move { Ok(platform.ingress(request).await?) }
         });
-        let run = first_run(&platform, &caller, &workflow).await?;
-        Ok((Begun { workflow, run }, Some(asked)))
+        match first_run(&platform, &caller, &workflow, &asked).await? {
+            Some(run) => Ok((Begun { workflow, run }, Some(asked))),
+            None => Err(without_run(asked).await),
+        }
     })
     .await
 }
 
-/// The only run of the workflow, as soon as it is there.
+/// The only run of the workflow, as soon as it is there. `None` if the request has been answered, and there is none.
 async fn first_run(
     platform: &Platform,
     caller: &Caller,
     workflow: &WorkflowId,
-) -> Result<InvocationId> {
+    asked: &Asked,
+) -> Result<Option<InvocationId>> {
     loop {
+        // Before the look: the run is stored before the request is answered.
+        let is_answered = asked.is_finished();
         for is_open in [true, false] {
             let page = PageRequest::first(1);
             let runs = platform
                 .workflow_runs(caller, workflow, is_open, RunFilter::default(), &page)
                 .await?;
             if let Some(run) = runs.items.first() {
-                return Ok(run.id.clone());
+                return Ok(Some(run.id.clone()));
             }
         }
+        if is_answered {
+            return Ok(None);
+        }
         tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// The reason why a request began no run.
+async fn without_run(asked: Asked) -> anyhow::Error {
+    match answer(asked).await {
+        Ok(answer) => anyhow!(
+            "event: the request began no run, and was answered with {answer}; `x-pd-notrigger` among its headers or in its query asks for that"
+        ),
+        Err(error) => error.context("event: the request was refused"),
     }
 }
 
@@ -287,12 +306,25 @@ impl Follower {
                 {
                     return Ok(run);
                 }
-                WorkflowRunStatus::Waiting
-                | WorkflowRunStatus::Queued
-                | WorkflowRunStatus::Running => {}
+                WorkflowRunStatus::Waiting | WorkflowRunStatus::Queued => {}
+                WorkflowRunStatus::Running => self.give_turn().await?,
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Gives a stand-in its turn, if nothing else is at work.
+    async fn give_turn(&self) -> Result<()> {
+        let waited = self.scene.calls.waiting();
+        if !waited.is_empty() {
+            let run = &self.begun.run;
+            let at_work = self
+                .platform
+                .workflow_run_at_work(&self.caller, run)
+                .await?;
+            self.scene.calls.give_turn(&waited, &at_work);
+        }
+        Ok(())
     }
 
     /// Whether the run has been answered and is about to go on.
@@ -304,6 +336,7 @@ impl Follower {
 
     /// Moves the clock to the next moment at which the run can go on, if there is one.
     async fn move_on(&mut self, run: &WorkflowRunView) -> Result<bool> {
+        self.scene.calls.rest();
         let ends = run.waits.iter().filter_map(|wait| wait.expires_at_ms).min();
         let answers = run
             .waits
@@ -318,9 +351,15 @@ impl Follower {
                     path: Some(wait.path.to_string()),
                     data: Some(resume.data),
                 };
-                self.platform
+                let resumed = self
+                    .platform
                     .resume_run(&self.caller, &self.begun.run, &request)
-                    .await?;
+                    .await;
+                match resumed {
+                    // The answer that a killed node has stored is there already.
+                    Ok(_) | Err(PlatformError::Conflict(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
             (_, Some(end)) => {
                 self.scene.clock.move_to(end);
@@ -338,6 +377,9 @@ impl Follower {
 
     /// The answer that the test has for a wait, and its moment.
     fn resume_of(&self, run: &WorkflowRunView, wait: &WaitView) -> Option<(EpochMs, Resume)> {
+        if matches!(wait.kind, WaitKind::Retry | WaitKind::Call) {
+            return None;
+        }
         let namespace = wait.path.name()?;
         let mocks = self.scene.case.mocks.get(namespace)?;
         let (began_ms, index) = match self.scene.calls.last_at(&wait.path) {

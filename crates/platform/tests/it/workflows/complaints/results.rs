@@ -5,16 +5,21 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_engine::{FlowOperation, Service};
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_platform::{RunReplay, UpdateWorkflow, WorkflowRunStatus};
+use headwater_platform::{RunReplay, UpdateWorkflow, WaitAction, WaitAnswer, WorkflowRunStatus};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{
     LATER, Next, Notes, again, beside, crashes, each, emits, events, kill, next, path_of, played,
 };
 use crate::{
-    engine::{Run, returned_with},
-    workflows::{Flow, flow::pauses, paths, returned, step},
-    world::{World, life, memory},
+    engine::{PATIENCE, Run, returned_with},
+    workflows::{
+        Flow,
+        flow::{answer, pauses, token},
+        paths, returned, step,
+    },
+    world::{World, life, memory, with_faults},
 };
 
 /// Versions after the one that the run began with; none has any step of it.
@@ -168,6 +173,91 @@ async fn c16_a_large_result_reaches_the_run_that_called() {
         }
     }
     after.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
+async fn c16_a_lost_value_spoils_only_results_that_have_it() {
+    let (store, disk) = with_faults();
+    let world = World::on(&store).await;
+    let called = Flow::of(&[step("first", &[]), step("second", &[])]);
+    let called = called.id(&world).await;
+    // The first step's value is lost once the second has it.
+    let plays_and_loses = async |letter: &str| {
+        let lost = json!(letter.repeat(LARGE));
+        let first = world.step("first").await;
+        first.ends(returned_with(lost.clone()));
+        let second = world.step("second").await;
+        let hash = hex::encode(Sha256::digest(lost.to_string()));
+        disk.faults().lose_blob(&hash);
+        second.ends(returned_with(json!(letter)));
+    };
+    let call = format!("- namespace: other\n  type: call\n  workflow: {called}\n");
+    let flow = Flow::of(&[call, step("after", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    plays_and_loses("a").await;
+    let after = world.step("after").await;
+    let last = json!({ "$return_value": "a" });
+    assert_eq!(after.event["steps"]["other"]["$return_value"], last);
+    for (result_type, letter) in [("last_exports", "b"), ("all_exports", "c")] {
+        let arguments = json!({ "workflow": called, "payload": {}, "result_type": result_type });
+        let answer = after.serve(Service::Workflows, "trigger", &arguments);
+        plays_and_loses(letter).await;
+        match answer.await.unwrap() {
+            Ok(answer) => {
+                assert_eq!(result_type, "last_exports");
+                let answer: Value = serde_json::from_str(answer.unwrap().get()).unwrap();
+                assert_eq!(answer, json!({ "$return_value": letter }));
+            }
+            Err(error) => {
+                assert_eq!(result_type, "all_exports", "{error}");
+                assert!(error.contains("the store lacks a value"), "{error}");
+            }
+        }
+    }
+    after.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
+async fn c16_large_answers_that_come_early_are_whole_and_not_in_the_row_of_the_run() {
+    let store = memory();
+    let world = World::on(&store).await;
+    let ask = "- namespace: ask\n  type: wait\n".to_owned();
+    let flow = Flow::of(&[step("one", &[]), ask, step("last", &[])]);
+    let flow = flow.id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    let url = one.event["steps"]["ask"]["resume_url"].as_str().unwrap();
+    let ahead = url.split('/').nth_back(1).unwrap().to_owned();
+    let answers = [token(&one), ahead].map(|token| {
+        let data = json!({ "body": token.repeat(LARGE / token.len()) });
+        (token, data)
+    });
+    for (token, data) in &answers {
+        let taken = answer(&world, token, WaitAction::Resume, data.clone()).await;
+        assert_eq!(taken, WaitAnswer::Taken);
+    }
+    let are_taken_in = async {
+        while !store.resolutions(&run).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, are_taken_in).await.unwrap();
+    let row = store.open_run(&run).await.unwrap().unwrap().state.unwrap();
+    assert!(row.get().len() < 10_000, "{} bytes", row.get().len());
+    assert!(row.get().contains("\"early\""), "{row}");
+    for place in store.run_places(&run).await.unwrap() {
+        let bytes = place.body.get().len();
+        assert!(bytes < 10_000, "{}: {bytes} bytes", place.path);
+    }
+    one.returns();
+    let last = world.step("last").await;
+    for (namespace, (_, data)) in ["one", "ask"].into_iter().zip(answers) {
+        assert_eq!(last.event["steps"][namespace]["$resume_data"], data);
+    }
+    last.returns();
     world.succeeded(&run).await;
 }
 

@@ -54,3 +54,23 @@ async fn a_workspaces_stores_are_shown_to_its_members() {
     let stranger = node.user("stranger").await;
     stranger.get(&path).await.is(403);
 }
+
+#[tokio::test]
+async fn records_are_listed_by_the_beginning_of_their_keys() {
+    let node = Node::start().await;
+    for key in ["a/1", "a/2", "a/3", "a%", "b"] {
+        let body = json!({"key": key, "value": 1});
+        node.put("/data_stores/s/record", body).await.is(200);
+    }
+    let path = "/data_stores/s/records?prefix=a%2F";
+    let page = node.get(&format!("{path}&limit=2")).await.is(200);
+    let info = page.json()["page_info"].clone();
+    assert_eq!(
+        (&info["total_count"], &info["count"]),
+        (&json!(3), &json!(2))
+    );
+    let cursor = info["end_cursor"].as_str().unwrap();
+    let rest = node.get(&format!("{path}&after={cursor}")).await.is(200);
+    let rest = rest.items();
+    assert_eq!((rest.len(), &rest[0]["key"]), (1, &json!("a/3")));
+}

@@ -117,12 +117,33 @@ async fn runs_are_filtered_by_outcome_trigger_and_start_and_paged() {
 }
 
 #[tokio::test]
+async fn runs_are_listed_with_the_ids_that_dedupe_dropped() {
+    let node = Node::start().await;
+    let source = node.deploy(POLLER, json!({})).await;
+    for n in [7, 7, 8, 8] {
+        node.run(&source, json!({"n": n})).await;
+    }
+    let all = listed(&node, &source, "").await;
+    let runs = ids(&all);
+    assert!(all["data"][0].get("dropped_ids").is_none(), "{all}");
+    let dropped = listed(&node, &source, "?dropped=true").await;
+    assert_eq!(ids(&dropped), [runs[0].clone(), runs[2].clone()]);
+    assert_eq!(dropped["page_info"]["total_count"], 2);
+    let shown = |place: usize| dropped["data"][place]["dropped_ids"].clone();
+    assert_eq!((shown(0), shown(1)), (json!(["8"]), json!(["7"])));
+    let others = listed(&node, &source, "?dropped=false").await;
+    let wanted = [1, 3, 4].map(|place: usize| runs[place].clone());
+    assert_eq!(ids(&others), wanted);
+}
+
+#[tokio::test]
 async fn wrong_filters_are_named_with_the_values_that_are_allowed() {
     let node = Node::start().await;
     let source = node.deploy(POLLER, json!({})).await;
     for (query, param, told) in [
         ("outcome=bad", "outcome", "`memory_limit`"),
         ("trigger=hook", "trigger", "`deactivate`"),
+        ("dropped=some", "dropped", "true or false"),
         ("since=yesterday", "since", "2026-01-31T12:00:00Z"),
         ("limit=0", "limit", "100"),
         ("after=x", "after", "`x`"),

@@ -18,7 +18,8 @@ use crate::{
         delivery_search,
         docs::{self, Described},
         event_search, events, feeds, health, keys, orgs, registry, runs, sessions, sources,
-        subscriptions, usage, users, variables, webhooks, workflow_runs, workflows, workspaces,
+        subscriptions, usage, users, variables, webhooks, workflow_deployments, workflow_runs,
+        workflows, workspaces,
     },
 };
 
@@ -95,6 +96,8 @@ const CLIENTS: &[PathItem] = &[
     || routes!(workflows::list, workflows::deploy),
     || routes!(workflows::show, workflows::patch, workflows::delete),
     || routes!(workflows::run),
+    || routes!(workflow_deployments::list),
+    || routes!(workflow_deployments::show),
     || routes!(workflow_runs::list),
     || routes!(workflow_runs::replay),
     || routes!(workflow_runs::cancel),

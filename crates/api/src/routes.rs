@@ -27,6 +27,7 @@ pub(crate) mod users;
 pub(crate) mod variables;
 pub(crate) mod waits;
 pub(crate) mod webhooks;
+pub(crate) mod workflow_deployments;
 pub(crate) mod workflow_runs;
 pub(crate) mod workflows;
 pub(crate) mod workspaces;

@@ -9,11 +9,12 @@ mod component;
 mod data_store;
 mod delivery;
 mod delivery_search;
+mod deployment;
 mod envelope;
 mod error;
 mod event;
-mod event_search;
 mod event_detail;
+mod event_search;
 mod feed;
 mod folder;
 mod health;
@@ -47,11 +48,12 @@ pub(crate) use self::{
     },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
+    deployment::{Deployment, Summary as DeploymentSummary},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
-    event_search::{EventSearchRequest, SearchedEvents},
     event_detail::{EventDetail, ListenerRun},
+    event_search::{EventSearchRequest, SearchedEvents},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

@@ -282,7 +282,7 @@ impl Tab<'_> {
             .collect()
     }
 
-    /// Whatever keeps people from using the page, by axe's rules of WCAG 2.2 A and AA, each with its first place.
+    /// The barriers that keep people from using the page, by axe's rules of WCAG 2.2 A and AA, each with its first place.
     pub async fn barriers(&self) -> Vec<String> {
         let axe = std::env::var_os("HEADWATER_TEST_AXE").map(PathBuf::from);
         let axe = axe.expect("`cargo xtask test` sets HEADWATER_TEST_AXE to axe-core's axe.min.js");

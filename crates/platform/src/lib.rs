@@ -95,21 +95,28 @@ pub use use_cases::{
     variables::VariableView,
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
     workflows::{
-        DeployWorkflow, DeployedWorkflow, ReplayPlan, ResumeRequest, RunReplay, StepView,
-        TriggerView, UpdateWorkflow, WaitAction, WaitAnswer, WaitView, WorkflowRunStatus,
-        WorkflowRunSummary, WorkflowRunView, WorkflowView,
+        BranchOutline, DeployWorkflow, DeployedWorkflow, DeploymentSummary, DeploymentView,
+        NodeOutline, ReplayPlan, ResumeRequest, RunReplay, RunsFilter, StepView, TriggerView,
+        UpdateWorkflow, WaitAction, WaitAnswer, WaitView, WorkflowRunStatus, WorkflowRunSummary,
+        WorkflowRunView, WorkflowView,
     },
     workspaces::{NewWorkspace, WorkspaceView},
 };
 pub use workflows::{UploadPlace, WaitUrls};
 
-// The types of store, engine and mail that use cases give and take, for crates that may not know those.
+// The types of store, engine, workflow and mail that use cases give and take, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
+pub use headwater_workflow::{
+    path::Path as StepPath,
+    run::{Phase, PlaceStatus, WaitKind},
+};
+
 pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
     FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
     Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
-    Session, SourceHealth, Usage, User, Webhook, WebhookBacklog,
+    SendRecord, SendState, SendWay, Session, SourceHealth, Usage, User, Webhook, WebhookBacklog,
+    Workflow, WorkflowHealth, WorkflowState,
 };

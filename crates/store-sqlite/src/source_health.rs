@@ -1,14 +1,14 @@
-//! The health of sources: for each a few seeks in indexes, all at one moment.
+//! The health of sources and workflows: for each a few seeks in indexes, all at one moment.
 
 use async_trait::async_trait;
 use headwater_model::{
     channel::{Channel, ChannelClass},
-    id::{EventId, InvocationId, SourceId},
+    id::{EventId, InvocationId, SourceId, WorkflowId},
     time::EpochMs,
 };
 use headwater_store::{
-    LastEvent, RECENT_RUNS_COUNTED_MAX, RecentRuns, RunRecord, SourceHealth, SourcesHealth,
-    StoreError,
+    LastEvent, OPEN_RUNS_COUNTED_MAX, RECENT_RUNS_COUNTED_MAX, RecentRuns, RunRecord, SourceHealth,
+    SourcesHealth, StoreError, WorkflowHealth,
 };
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
@@ -37,6 +37,19 @@ impl SourcesHealth for SqliteStore {
         })
         .await
     }
+
+    async fn workflows_health(
+        &self,
+        ids: &[WorkflowId],
+    ) -> Result<Vec<WorkflowHealth>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |connection| {
+            let of_each = ids.iter();
+            let of_each = of_each.map(|id| workflow_health(connection, id.as_str()));
+            of_each.collect()
+        })
+        .await
+    }
 }
 
 /// The records that are kept of each source at most: successes and failures.
@@ -58,22 +71,48 @@ fn health(
     since_ms: EpochMs,
     kept: Kept,
 ) -> Result<SourceHealth, StoreError> {
+    let (last_run, failing_since_ms) = last_run(connection, id)?;
+    Ok(SourceHealth {
+        last_run,
+        failing_since_ms,
+        last_event: last_event(connection, id)?,
+        next_tick_at_ms: next_tick(connection, id, "sources")?,
+        recent: recent(connection, id, since_ms, kept)?,
+    })
+}
+
+fn workflow_health(connection: &Connection, id: &str) -> Result<WorkflowHealth, StoreError> {
+    const OPEN: &str = "SELECT count(*) FROM
+        (SELECT 1 FROM invocations WHERE runnable_id = ?1 LIMIT ?2)";
+    let (last_run, failing_since_ms) = last_run(connection, id)?;
+    let open_runs = connection
+        .prepare_cached(OPEN)
+        .and_then(|mut statement| {
+            statement.query_row(params![id, OPEN_RUNS_COUNTED_MAX], |row| row.get(0))
+        })
+        .map_err(failed("counting a workflow's open runs"))?;
+    Ok(WorkflowHealth {
+        last_run,
+        failing_since_ms,
+        open_runs,
+        next_tick_at_ms: next_tick(connection, id, "workflows")?,
+    })
+}
+
+/// The newest run of a runnable, and since when they fail if it failed.
+fn last_run(
+    connection: &Connection,
+    id: &str,
+) -> Result<(Option<RunRecord>, Option<EpochMs>), StoreError> {
     let succeeded = newest_run(connection, id, false)?;
     let has_failed = newest_run(connection, id, true)?;
     let fails = match (&succeeded, &has_failed) {
         (Some(succeeded), Some(has_failed)) => has_failed.id > succeeded.id,
         (_, has_failed) => has_failed.is_some(),
     };
-    let failing_since_ms = match fails {
-        true => failing_since(connection, id)?,
-        false => None,
-    };
-    Ok(SourceHealth {
-        last_run: if fails { has_failed } else { succeeded },
-        failing_since_ms,
-        last_event: last_event(connection, id)?,
-        next_tick_at_ms: next_tick(connection, id)?,
-        recent: recent(connection, id, since_ms, kept)?,
+    Ok(match fails {
+        true => (has_failed, failing_since(connection, id)?),
+        false => (succeeded, None),
     })
 }
 
@@ -101,10 +140,16 @@ fn failing_since(connection: &Connection, id: &str) -> Result<Option<EpochMs>, S
 }
 
 /// A timer that stands still keeps its time.
-fn next_tick(connection: &Connection, id: &str) -> Result<Option<EpochMs>, StoreError> {
-    const SQL: &str = "SELECT min(next_fire_at_ms) FROM timers
-        WHERE runnable_id = ?1 AND EXISTS (SELECT 1 FROM sources WHERE id = ?1 AND state = 'active')";
-    time(connection, SQL, [id])
+fn next_tick(
+    connection: &Connection,
+    id: &str,
+    table: &str,
+) -> Result<Option<EpochMs>, StoreError> {
+    let sql = format!(
+        "SELECT min(next_fire_at_ms) FROM timers
+         WHERE runnable_id = ?1 AND EXISTS (SELECT 1 FROM {table} WHERE id = ?1 AND state = 'active')"
+    );
+    time(connection, &sql, [id])
 }
 
 /// The moment that a query finds, if any.

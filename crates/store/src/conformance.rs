@@ -164,6 +164,7 @@ macro_rules! conformance_tests {
                 events_wait_in_the_log_for_room,
             }
             workflow_runs {
+                health_of_workflows_has_open_runs_and_the_next_tick,
                 a_run_goes_on_from_its_last_step,
                 a_run_that_waits_does_not_stop_the_clock,
                 a_wait_is_answered_once,

@@ -1,11 +1,11 @@
-//! The health of sources: what a list of them shows of their runs, events and timers.
+//! The health of sources and workflows: what a list of them shows of their runs, events and timers.
 //!
 //! Everything in it is read from rows that exist anyway; nothing is counted for it when a run is committed.
 
 use async_trait::async_trait;
 use headwater_model::{
     channel::Channel,
-    id::{EventId, SourceId},
+    id::{EventId, SourceId, WorkflowId},
     time::EpochMs,
 };
 
@@ -13,6 +13,9 @@ use crate::{error::StoreError, runs::RunRecord};
 
 /// Runs of one kind, succeeded or failed, that are counted of one source.
 pub const RECENT_RUNS_COUNTED_MAX: u32 = 1_000;
+
+/// Runs of a workflow that have not ended and are counted.
+pub const OPEN_RUNS_COUNTED_MAX: u32 = 1_000;
 
 /// The state of a source, from the newest of its rows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,7 +56,20 @@ pub struct RecentRuns {
     pub are_at_least: bool,
 }
 
-/// The health of many sources in one read.
+/// The state of a workflow, from the newest of its rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WorkflowHealth {
+    /// The newest run that has ended.
+    pub last_run: Option<RunRecord>,
+    /// The start of the first of the runs that failed one after the other up to now; none if the last one succeeded.
+    pub failing_since_ms: Option<EpochMs>,
+    /// Its runs that have not ended: [`OPEN_RUNS_COUNTED_MAX`] at most are counted.
+    pub open_runs: u32,
+    /// The next tick of any of its timers; none while it is not active.
+    pub next_tick_at_ms: Option<EpochMs>,
+}
+
+/// The health of many sources or workflows in one read.
 #[async_trait]
 pub trait SourcesHealth {
     /// The health of each of these sources, in their order, with the runs that were queued at `since_ms` or later. The
@@ -69,4 +85,11 @@ pub trait SourcesHealth {
         ids: &[SourceId],
         since_ms: EpochMs,
     ) -> Result<Vec<SourceHealth>, StoreError>;
+
+    /// The health of each of these workflows, in their order. The cost depends on the number of workflows alone. A workflow
+    /// that is not there has no runs or ticks.
+    /// MUST NOT show ticks of a workflow that is not active, and counts runs that wait
+    /// (`conformance::workflow_runs::health_of_workflows_has_open_runs_and_the_next_tick`).
+    async fn workflows_health(&self, ids: &[WorkflowId])
+    -> Result<Vec<WorkflowHealth>, StoreError>;
 }

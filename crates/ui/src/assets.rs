@@ -20,6 +20,7 @@ const CSS: &str = concat!(
     include_str!("../assets/css/table.css"),
     include_str!("../assets/css/form.css"),
     include_str!("../assets/css/data.css"),
+    include_str!("../assets/css/flow.css"),
 );
 
 /// Each file is a block of its own; what they share is in `hw`.
@@ -32,6 +33,7 @@ const JS: &str = concat!(
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/wait.js"),
+    include_str!("../assets/js/refresh.js"),
 );
 
 /// A file of all pages.

@@ -13,7 +13,7 @@ use crate::{
     visit::{Theme, Visit},
 };
 
-const SECTIONS: [(Section, &str, &str, Icon, &str); 10] = [
+const SECTIONS: [(Section, &str, &str, Icon, &str); 9] = [
     (Section::Home, "Home", "/", Icon::Home, "g h"),
     (Section::Sources, "Sources", "/sources", Icon::Source, "g s"),
     (Section::Events, "Events", "/events", Icon::Event, "g e"),
@@ -38,7 +38,6 @@ const SECTIONS: [(Section, &str, &str, Icon, &str); 10] = [
         Icon::Workflow,
         "g f",
     ),
-    (Section::Runs, "Runs", "/runs", Icon::Run, "g r"),
     (
         Section::Accounts,
         "Accounts",

@@ -20,6 +20,7 @@ mod page;
 mod part;
 mod path;
 mod problem;
+mod problem_page;
 mod query;
 mod reply;
 mod shell;
@@ -37,7 +38,10 @@ use axum::{
 use headwater_platform::Platform;
 
 use crate::{
-    page::{accounts, deliveries, deploy, events, home, live, runs, signin, sources, webhooks},
+    page::{
+        accounts, data, deliveries, deploy, events, home, live, runs, search, settings, signin,
+        sources, webhooks, workflows,
+    },
     state::Ui,
 };
 
@@ -63,11 +67,22 @@ fn pages() -> Router<Arc<Ui>> {
             "/signin/{token}",
             get(signin::show_link).post(signin::follow_link),
         )
-        // Whoever is signed in.
+        // People who are signed in.
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
         .route("/", get(home::show))
         .route("/live", get(live::show))
+        .route("/search", get(search::show))
+        .route("/events", get(events::list::show))
+        .merge(pages_of_sources())
+        .merge(pages_of_webhooks())
+        .merge(pages_of_workflows())
+        .merge(pages_of_data())
+        .merge(pages_of_settings())
+}
+
+fn pages_of_sources() -> Router<Arc<Ui>> {
+    Router::new()
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
@@ -97,6 +112,10 @@ fn pages() -> Router<Arc<Ui>> {
             get(sources::delete::show).post(sources::delete::submit),
         )
         .route("/runs/{id}", get(runs::show::show))
+}
+
+fn pages_of_webhooks() -> Router<Arc<Ui>> {
+    Router::new()
         .route("/webhooks", get(webhooks::list::show))
         .route(
             "/webhooks/new",
@@ -128,6 +147,103 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
+}
+
+fn pages_of_workflows() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/workflows", get(workflows::list::show))
+        .route("/workflows/{id}", get(workflows::runs::show))
+        .route("/workflows/{id}/runs", get(workflows::runs::show))
+        .route("/workflows/{id}/steps", get(workflows::steps::show))
+        .route("/workflows/{id}/events", get(workflows::events::show))
+        .route("/workflows/{id}/errors", get(workflows::errors::show))
+        .route("/workflows/{id}/settings", get(workflows::settings::show))
+        .route(
+            "/workflows/{id}/run",
+            get(workflows::start::show).post(workflows::start::submit),
+        )
+        .route("/workflows/{id}/switch", post(workflows::change::switch))
+        .route(
+            "/workflows/{id}/delete",
+            get(workflows::change::ask_to_delete).post(workflows::change::delete),
+        )
+        .route("/workflows/{id}/runs/{run}", get(workflows::run::show))
+        .route(
+            "/workflows/{id}/runs/{run}/value",
+            get(workflows::run_value::show),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/replay",
+            get(workflows::replay::show).post(workflows::replay::submit),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/cancel",
+            get(workflows::run_actions::ask_to_cancel).post(workflows::run_actions::cancel),
+        )
+        .route(
+            "/workflows/{id}/runs/{run}/answer",
+            post(workflows::run_actions::answer),
+        )
+}
+
+fn pages_of_data() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/data", get(data::list::show))
+        .route("/data/{name}", get(data::show::show))
+        .route(
+            "/data/{name}/record",
+            get(data::record::show).post(data::record::submit),
+        )
+        .route(
+            "/data/{name}/record/delete",
+            get(data::record::ask_to_delete).post(data::record::delete),
+        )
+        .route(
+            "/data/{name}/delete",
+            get(data::delete::show).post(data::delete::submit),
+        )
+}
+
+fn pages_of_settings() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/settings", get(settings::profile::show))
+        .route("/settings/profile", get(settings::profile::show))
+        .route(
+            "/settings/keys",
+            get(settings::keys::show).post(settings::keys::create),
+        )
+        .route(
+            "/settings/keys/{id}/revoke",
+            get(settings::keys::ask_to_revoke).post(settings::keys::revoke),
+        )
+        .route("/settings/sessions", get(settings::sessions::show))
+        .route("/settings/sessions/{id}/end", post(settings::sessions::end))
+        .route(
+            "/settings/members",
+            get(settings::members::show).post(settings::members::add),
+        )
+        .route(
+            "/settings/members/{id}/remove",
+            get(settings::members::ask_to_remove).post(settings::members::remove),
+        )
+        .route(
+            "/settings/variables",
+            get(settings::variables::show).post(settings::variables::set),
+        )
+        .route(
+            "/settings/variables/delete",
+            get(settings::variables::ask_to_delete).post(settings::variables::delete),
+        )
+        .route("/settings/usage", get(settings::usage::show))
+        .route(
+            "/settings/users",
+            get(settings::users::show).post(settings::users::create),
+        )
+        .route(
+            "/settings/users/{id}/delete",
+            get(settings::users::ask_to_delete).post(settings::users::delete),
+        )
+        .route("/settings/node", get(settings::node::show))
 }
 
 /// Pages for people who are signed in: deploying, changing deployed sources, and their accounts.

@@ -1,12 +1,16 @@
 //! The pages, one file per address: parse, one or a few use cases, markup.
 
 pub(crate) mod accounts;
+pub(crate) mod data;
 pub(crate) mod deliveries;
 pub(crate) mod deploy;
 pub(crate) mod events;
 pub(crate) mod home;
 pub(crate) mod live;
 pub(crate) mod runs;
+pub(crate) mod search;
+pub(crate) mod settings;
 pub(crate) mod signin;
 pub(crate) mod sources;
 pub(crate) mod webhooks;
+pub(crate) mod workflows;

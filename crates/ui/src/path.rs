@@ -7,7 +7,9 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use headwater_model::id::{AccountId, DeliveryId, InvocationId, SourceId, WebhookId, WorkflowId};
+use headwater_model::id::{
+    AccountId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId, WorkflowId,
+};
 
 use crate::problem::Problem;
 
@@ -33,6 +35,18 @@ impl Named for WorkflowId {
 
 impl Named for InvocationId {
     const KIND: &'static str = "run";
+}
+
+impl Named for KeyId {
+    const KIND: &'static str = "key";
+}
+
+impl Named for SessionId {
+    const KIND: &'static str = "session";
+}
+
+impl Named for UserId {
+    const KIND: &'static str = "user";
 }
 
 impl Named for WebhookId {

@@ -1,17 +1,12 @@
-//! Failures as pages: the thing, the fact and the next step. Details that must not leave the node are logged here, once.
+//! Failures as people are told of them: the thing, the fact and the next step. Details that must not leave the node are
+//! logged here, once. The page of a failure is made by `problem_page`, which knows the visit.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
-use headwater_platform::{PlatformError, request_id};
-use maud::{Markup, html};
-
-use crate::{
-    part::icon::{Icon, icon},
-    reply::Page,
-    visit::Visit,
-};
+use headwater_platform::PlatformError;
+use maud::html;
 
 /// A page that is shown instead of the one that was asked for.
 #[derive(Debug, Clone)]
@@ -25,12 +20,12 @@ pub(crate) enum Problem {
 /// Status and text of a problem.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
-    status: StatusCode,
-    title: String,
-    text: String,
+    pub(crate) status: StatusCode,
+    pub(crate) title: String,
+    pub(crate) text: String,
     /// Of a component that failed.
-    stack: Option<String>,
-    retry_after_s: Option<u64>,
+    pub(crate) stack: Option<String>,
+    pub(crate) retry_after_s: Option<u64>,
 }
 
 impl Problem {
@@ -64,14 +59,6 @@ impl Problem {
         )
     }
 
-    /// The page of it.
-    pub(crate) fn page(&self, visit: &Visit) -> Page {
-        match self {
-            Self::SignedOut => Page::new("Signed out", html! {}),
-            Self::Told(told) => Page::new(&told.title, told.markup(visit)).with_status(told.status),
-        }
-    }
-
     /// The same without the frame of pages, where it is not known who asks.
     pub(crate) fn bare(&self) -> Response {
         let Self::Told(told) = self else {
@@ -93,82 +80,15 @@ impl Problem {
     }
 }
 
-impl Told {
-    fn markup(&self, visit: &Visit) -> Markup {
-        html! {
-            section.problem {
-                h1 { (icon(Icon::Warning)) (self.title) }
-                p { (self.text) }
-                @if let Some(stack) = &self.stack { pre.stack { (stack) } }
-                @if let Some(seconds) = self.retry_after_s {
-                    p { "Try again in " span data-countdown=(seconds) { (seconds) " s" } "." }
-                }
-                @if self.status.is_server_error() && let Some(id) = request_id() {
-                    p.note { "The node's log has the cause under request " code { (id) } "." }
-                }
-                p.actions {
-                    a.button href=(visit.path()) { "Try again" }
-                    a.button.quiet href="/" { "Home" }
-                }
-            }
-        }
-    }
-}
+const UNAVAILABLE: &str =
+    "Nothing was changed. Try again in a moment; the node's log has the cause.";
+const INTERNAL: &str = "This is a fault of the node; its log has the details.";
 
 impl From<PlatformError> for Problem {
     fn from(error: PlatformError) -> Self {
+        log(&error);
         let text = capital(&error.to_string());
-        let (status, title) = match &error {
-            PlatformError::NotFound { kind, .. } => {
-                return Self::new(
-                    StatusCode::NOT_FOUND,
-                    format!("This {kind} is not here"),
-                    format!("{text}, or it belongs to somebody else. It may have been deleted."),
-                );
-            }
-            PlatformError::EventGone { .. } => {
-                let title = "This event is not kept any more";
-                return Self::new(StatusCode::NOT_FOUND, title, text);
-            }
-            PlatformError::Invalid(_) => (StatusCode::BAD_REQUEST, "Something does not fit"),
-            PlatformError::InvalidProps(_) | PlatformError::Unpublishable(_) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "Something does not fit")
-            }
-            PlatformError::Component { .. } => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "The component failed")
-            }
-            PlatformError::Conflict(_) => (StatusCode::CONFLICT, "This cannot be done now"),
-            PlatformError::Unauthenticated => return Self::SignedOut,
-            PlatformError::Forbidden(_) | PlatformError::AdminOnly | PlatformError::KeyTaken(_) => {
-                (StatusCode::FORBIDDEN, "This is not yours to do")
-            }
-            PlatformError::QuotaExceeded { .. }
-            | PlatformError::RateLimited { .. }
-            | PlatformError::SignInThrottled { .. }
-            | PlatformError::TooManyWaiting { .. } => {
-                (StatusCode::TOO_MANY_REQUESTS, "Too much at once")
-            }
-            PlatformError::Unreachable(_) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "A service outside does not answer",
-            ),
-            PlatformError::Unavailable(reason) => {
-                tracing::warn!(reason, "unavailable");
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "The node is busy or cannot reach its store",
-                    "Nothing was changed. Try again in a moment; the node's log has the cause.",
-                );
-            }
-            PlatformError::Internal(reason) => {
-                tracing::error!(reason, "internal error");
-                return Self::new(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "The node failed",
-                    "This is a fault of the node; its log has the details.",
-                );
-            }
-        };
+        let (status, title) = heading(&error);
         let mut told = Told {
             status,
             title: title.to_owned(),
@@ -177,6 +97,10 @@ impl From<PlatformError> for Problem {
             retry_after_s: None,
         };
         match error {
+            PlatformError::Unauthenticated => return Self::SignedOut,
+            PlatformError::NotFound { kind, id } => return Self::not_found(kind, &id),
+            PlatformError::Unavailable(_) => UNAVAILABLE.clone_into(&mut told.text),
+            PlatformError::Internal(_) => INTERNAL.clone_into(&mut told.text),
             PlatformError::Component { error, .. } => {
                 told.stack = Some(error.stack).filter(|stack| !stack.is_empty());
             }
@@ -186,21 +110,66 @@ impl From<PlatformError> for Problem {
             | PlatformError::TooManyWaiting { retry_after_s, .. } => {
                 told.retry_after_s = Some(retry_after_s);
             }
-            PlatformError::NotFound { .. }
-            | PlatformError::EventGone { .. }
+            PlatformError::EventGone { .. }
             | PlatformError::Invalid(_)
             | PlatformError::InvalidProps(_)
             | PlatformError::Unpublishable(_)
             | PlatformError::Conflict(_)
-            | PlatformError::Unauthenticated
             | PlatformError::Forbidden(_)
             | PlatformError::AdminOnly
             | PlatformError::KeyTaken(_)
-            | PlatformError::Unreachable(_)
-            | PlatformError::Unavailable(_)
-            | PlatformError::Internal(_) => {}
+            | PlatformError::Unreachable(_) => {}
         }
         Self::Told(told)
+    }
+}
+
+/// The status of an error, and the title of its page.
+fn heading(error: &PlatformError) -> (StatusCode, &'static str) {
+    match error {
+        PlatformError::NotFound { .. } => (StatusCode::NOT_FOUND, "This is not here"),
+        PlatformError::EventGone { .. } => {
+            (StatusCode::NOT_FOUND, "This event is not kept any more")
+        }
+        PlatformError::Invalid(_) => (StatusCode::BAD_REQUEST, "Something does not fit"),
+        PlatformError::InvalidProps(_) | PlatformError::Unpublishable(_) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "Something does not fit")
+        }
+        PlatformError::Component { .. } => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "The component failed")
+        }
+        PlatformError::Conflict(_) => (StatusCode::CONFLICT, "This cannot be done now"),
+        PlatformError::Unauthenticated => (StatusCode::UNAUTHORIZED, "Signed out"),
+        PlatformError::Forbidden(_) | PlatformError::AdminOnly | PlatformError::KeyTaken(_) => {
+            (StatusCode::FORBIDDEN, "This is not yours to do")
+        }
+        PlatformError::QuotaExceeded { .. }
+        | PlatformError::RateLimited { .. }
+        | PlatformError::SignInThrottled { .. }
+        | PlatformError::TooManyWaiting { .. } => {
+            (StatusCode::TOO_MANY_REQUESTS, "Too much at once")
+        }
+        PlatformError::Unreachable(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "A service outside does not answer",
+        ),
+        PlatformError::Unavailable(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The node is busy or cannot reach its store",
+        ),
+        PlatformError::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "The node failed"),
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other errors are told as they are"
+)]
+fn log(error: &PlatformError) {
+    match error {
+        PlatformError::Unavailable(reason) => tracing::warn!(reason, "unavailable"),
+        PlatformError::Internal(reason) => tracing::error!(reason, "internal error"),
+        _ => {}
     }
 }
 

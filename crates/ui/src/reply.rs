@@ -24,7 +24,6 @@ pub(crate) enum Section {
     Webhooks,
     Deliveries,
     Workflows,
-    Runs,
     Accounts,
     Data,
     Settings,

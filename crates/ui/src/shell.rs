@@ -18,6 +18,7 @@ use crate::{
     cookie::{Cookie, Cookies},
     headers, layout,
     problem::Problem,
+    problem_page,
     reply::{Page, see_other},
     state::Ui,
     visit::{Theme, Visit, host_of},
@@ -39,7 +40,7 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     if let Some(Problem::SignedOut) = problem {
         return to_sign_in(&visit);
     }
-    let page = page.or_else(|| problem.map(|problem| problem.page(&visit)));
+    let page = page.or_else(|| problem.map(|problem| problem_page::page(&problem, &visit)));
     if let Some(page) = page {
         let html = layout::framed(&page, &visit).into_string();
         let headers = response.headers_mut();

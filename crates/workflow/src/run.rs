@@ -34,7 +34,7 @@ pub use self::{
     failure::{Cause, Failure},
     kept::{Blob, Kept},
     order::{Order, Question, Work},
-    place::{Chosen, Place, PlaceStatus, Rerun, Wait, WaitKind},
+    place::{Chosen, PHASES_MAX, Phase, Place, PlaceStatus, Rerun, Wait, WaitKind},
     replay::{Replay, ReplayError},
     resolution::{Resolution, Resolved},
     tree::{Closing, Root, RunEnd, RunTree, State},

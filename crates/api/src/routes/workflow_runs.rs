@@ -1,18 +1,13 @@
 //! `/workflows/{id}/runs`, and what can be done with a workflow's run; not part of Pipedream's API.
 
-mod selection;
-
 use axum::{
     Json,
     extract::{Extension, State},
     http::StatusCode,
 };
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_platform::{
-    OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunReplay, WaitAnswer, WorkflowRunStatus,
-};
+use headwater_platform::{PlatformError, RunReplay, WaitAnswer};
 
-use self::selection::Selection;
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
@@ -42,19 +37,11 @@ pub(crate) async fn list(
     Paging(page): Paging<InvocationId>,
     Params(request): Params<WorkflowRunsRequest>,
 ) -> PageReply<RunSummary> {
-    let is_open = request.is_open();
-    let filter = RunFilter {
-        outcome: request.status.and_then(outcome),
-        ..RunFilter::default()
-    };
-    let selected = request.status.filter(|status| !is_outcome(*status));
-    let mut selection = Selection::new(selected, page);
-    while let Some(next) = selection.next() {
-        let read = platform.workflow_runs(&caller, &id, is_open, filter, &next);
-        selection.take(read.await?);
-    }
+    let runs = platform
+        .workflow_runs(&caller, &id, request.into(), page)
+        .await?;
     Ok(Json(Paged::new(
-        selection.found,
+        runs,
         |run| cursor(&run.id),
         RunSummary::from,
     )))
@@ -136,22 +123,4 @@ pub(crate) async fn resume(
         WaitAnswer::Ended => "has ended; replay it to do it again",
     };
     Err(PlatformError::Conflict(format!("run `{id}` {refused}")).into())
-}
-
-/// The outcomes among which runs with that status are.
-fn outcome(status: WorkflowRunStatus) -> Option<OutcomeFilter> {
-    match status {
-        WorkflowRunStatus::Queued | WorkflowRunStatus::Running | WorkflowRunStatus::Waiting => None,
-        WorkflowRunStatus::Succeeded => Some(OutcomeFilter::Succeeded),
-        WorkflowRunStatus::Failed => Some(OutcomeFilter::Failed),
-        WorkflowRunStatus::Cancelled => Some(OutcomeFilter::Exactly(RunOutcome::Cancelled)),
-    }
-}
-
-/// Whether the outcomes of a status are those of no other, so that the listing selects by it.
-fn is_outcome(status: WorkflowRunStatus) -> bool {
-    matches!(
-        status,
-        WorkflowRunStatus::Succeeded | WorkflowRunStatus::Cancelled
-    )
 }

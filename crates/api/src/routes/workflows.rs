@@ -19,7 +19,7 @@ use crate::{
     openapi::failure,
     wire::{
         ChannelRequest, Data, DeployWorkflow, DeployedWorkflow, EventSummary, EventsRequest, Paged,
-        RunWorkflow, StartedRun, UpdateWorkflow, Workflow, WorkspaceScope, id,
+        RunWorkflow, SourceRequest, SourcesRequest, StartedRun, UpdateWorkflow, Workflow, id,
     },
 };
 
@@ -32,20 +32,31 @@ use crate::{
     path = "/workflows",
     operation_id = "list_workflows",
     tag = "Workflows",
-    params(Pages, WorkspaceScope),
+    params(Pages, SourcesRequest),
     responses((status = 200, description = "A page of workflows.", body = Paged<Workflow>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<WorkflowId>,
-    Params(scope): Params<WorkspaceScope>,
+    Params(request): Params<SourcesRequest>,
 ) -> PageReply<Workflow> {
-    let workflows = platform.workflows(&caller, scope.workspace_id(), &page);
+    let page = platform
+        .workflows(&caller, request.workspace_id(), &page)
+        .await?;
+    let ids: Vec<WorkflowId> = match request.expands_health() {
+        true => page
+            .items
+            .iter()
+            .map(|view| view.workflow.id.clone())
+            .collect(),
+        false => Vec::new(),
+    };
+    let mut health = platform.workflows_health(&ids).await?.into_iter();
     Ok(Json(Paged::new(
-        workflows.await?,
+        page,
         |view| cursor(&view.workflow.id),
-        Workflow::from,
+        |view| Workflow::from(view).with_health(health.next()),
     )))
 }
 
@@ -85,15 +96,21 @@ pub(crate) async fn deploy(
     path = "/workflows/{id}",
     operation_id = "show_workflow",
     tag = "Workflows",
-    params(("id" = id::Workflow, Path)),
+    params(("id" = id::Workflow, Path), SourceRequest),
     responses((status = 200, description = "The workflow.", body = Data<Workflow>), failure::NotFound),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkflowId>,
+    Params(request): Params<SourceRequest>,
 ) -> DataReply<Workflow> {
-    data(platform.workflow(&caller, &id).await?.into())
+    let workflow = platform.workflow(&caller, &id).await?;
+    let mut health = match request.expands_health() {
+        true => platform.workflows_health(std::slice::from_ref(&id)).await?,
+        false => Vec::new(),
+    };
+    data(Workflow::from(workflow).with_health(health.pop()))
 }
 
 /// Changes a workflow

@@ -144,7 +144,7 @@ pub(crate) struct SourcesRequest {
     /// The same under its other name.
     #[param(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
-    /// `health` adds `health` to each source. Not part of Pipedream's API.
+    /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
 
@@ -163,7 +163,7 @@ impl SourcesRequest {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SourceRequest {
-    /// `health` adds `health` to each source. Not part of Pipedream's API.
+    /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
 

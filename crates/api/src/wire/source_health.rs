@@ -1,4 +1,4 @@
-//! The health of sources, which listings show on request; not part of Pipedream's API.
+//! The health of sources and workflows, which listings show on request; not part of Pipedream's API.
 
 use headwater_model::{channel::Channel, id::EventId, time::EpochMs};
 use serde::Serialize;
@@ -24,6 +24,35 @@ pub(crate) struct SourceHealth {
     #[schema(required, value_type = Option<u64>)]
     next_tick_at_ms: Option<EpochMs>,
     last_24_hours: RecentRuns,
+}
+
+/// The state of a workflow, from its newest runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkflowHealth {
+    /// Its newest run that has ended. Null if none is kept.
+    #[schema(required)]
+    last_run: Option<Run>,
+    /// The start of the first of the runs that failed one after the other up to now, in epoch milliseconds. Null if the
+    /// last run succeeded, or if there is none.
+    #[schema(required, value_type = Option<u64>)]
+    failing_since_ms: Option<EpochMs>,
+    /// Its runs that have not ended; 1,000 at most are counted.
+    open_runs: u32,
+    /// The time of the next tick of any of its triggers, in epoch milliseconds. Null without schedules, and while it is not
+    /// active.
+    #[schema(required, value_type = Option<u64>)]
+    next_tick_at_ms: Option<EpochMs>,
+}
+
+impl From<headwater_platform::WorkflowHealth> for WorkflowHealth {
+    fn from(health: headwater_platform::WorkflowHealth) -> Self {
+        Self {
+            last_run: health.last_run.map(Run::from),
+            failing_since_ms: health.failing_since_ms,
+            open_runs: health.open_runs,
+            next_tick_at_ms: health.next_tick_at_ms,
+        }
+    }
 }
 
 /// The newest event of a source.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{WorkspaceScope, id, lenient};
+use super::{WorkspaceScope, id, lenient, source_health::WorkflowHealth};
 
 /// A folder to deploy: as a new workflow, or as the new deployment of the one that its `.workflow.state` names.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -111,6 +111,17 @@ pub(crate) struct Workflow {
     updated_at: EpochSeconds,
     /// In the order of its file.
     triggers: Vec<Trigger>,
+    /// With `expand=health`: its newest run, since when it fails, its open runs, its next tick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    health: Option<WorkflowHealth>,
+}
+
+impl Workflow {
+    /// The workflow with its health, if that is to be shown.
+    pub(crate) fn with_health(self, health: Option<headwater_platform::WorkflowHealth>) -> Self {
+        let health = health.map(WorkflowHealth::from);
+        Self { health, ..self }
+    }
 }
 
 /// A trigger of a workflow.
@@ -211,6 +222,7 @@ impl From<WorkflowView> for Workflow {
             created_at: workflow.created_at,
             updated_at: workflow.updated_at,
             triggers: view.triggers.into_iter().map(Trigger::from).collect(),
+            health: None,
         }
     }
 }

@@ -5,8 +5,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_platform::{
-    ReplayPlan, ResumeRequest, RunReplay, RunTrigger, StepView, WaitView, WorkflowRunStatus,
-    WorkflowRunSummary, WorkflowRunView,
+    ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, StepView, WaitView,
+    WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
@@ -22,23 +22,21 @@ use super::{
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WorkflowRunsRequest {
-    /// Only those with this status. Without it, those that have ended.
+    /// Only those with this status. Without it, those that have ended. Pipedream's words are understood, too: `executing`,
+    /// `paused`, `success` and `error`.
     #[param(inline, value_type = Option<RunStatus>)]
-    pub(crate) status: Option<WorkflowRunStatus>,
+    status: Option<WorkflowRunStatus>,
     /// Whether to list those that have not ended instead of those that have. `status` goes before it.
     #[serde(default, deserialize_with = "lenient::boolean")]
     open: Option<bool>,
 }
 
-impl WorkflowRunsRequest {
-    /// Whether runs are meant that have not ended.
-    pub(crate) fn is_open(&self) -> bool {
-        match self.status {
-            Some(status) => matches!(
-                status,
-                WorkflowRunStatus::Queued | WorkflowRunStatus::Running | WorkflowRunStatus::Waiting
-            ),
-            None => self.open.unwrap_or_default(),
+impl From<WorkflowRunsRequest> for RunsFilter {
+    fn from(request: WorkflowRunsRequest) -> Self {
+        match (request.status, request.open) {
+            (Some(status), _) => Self::Status(status),
+            (None, Some(true)) => Self::Open,
+            (None, Some(false) | None) => Self::Ended,
         }
     }
 }
@@ -112,6 +110,9 @@ pub(crate) struct ResumeRun {
     path: Option<String>,
     /// `$resume_data` of the step.
     data: Option<Value>,
+    /// Whether the step is to run again at once, as a request at its `rerun_url` has it.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    rerun: Option<bool>,
 }
 
 impl From<ResumeRun> for ResumeRequest {
@@ -119,6 +120,7 @@ impl From<ResumeRun> for ResumeRequest {
         Self {
             path: request.path.filter(|path| !path.is_empty()),
             data: request.data,
+            runs_again: request.rerun.unwrap_or_default(),
         }
     }
 }
@@ -222,6 +224,8 @@ struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     ended_at_ms: Option<EpochMs>,
+    /// The newest of its executions and waits, one after the other, 50 at most.
+    phases: Vec<Phase>,
     /// `$return_value`; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
@@ -234,6 +238,23 @@ struct Step {
     /// Its last failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ComponentError>,
+}
+
+/// An execution of a step or block, or a wait of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StepPhase)]
+struct Phase {
+    /// The kind of the wait; absent for an execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline, value_type = Option<WaitKind>)]
+    wait: Option<String>,
+    /// Epoch milliseconds.
+    #[schema(value_type = u64)]
+    started_at_ms: EpochMs,
+    /// Epoch milliseconds; absent until it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    ended_at_ms: Option<EpochMs>,
 }
 
 /// The status of a step or block; those behind `waiting` are final.
@@ -387,7 +408,14 @@ impl From<WorkflowRunView> for WorkflowRun {
 
 impl From<StepView> for Step {
     fn from(view: StepView) -> Self {
+        let phases = view.phases.into_iter();
+        let phases = phases.map(|phase| Phase {
+            wait: phase.wait.as_ref().map(word),
+            started_at_ms: phase.started_at_ms,
+            ended_at_ms: phase.ended_at_ms,
+        });
         Self {
+            phases: phases.collect(),
             path: view.path.to_string(),
             namespace: view.namespace,
             status: word(&view.status),
@@ -443,15 +471,25 @@ mod tests {
     }
 
     #[test]
-    fn the_status_says_whether_runs_have_ended() {
-        for (query, is_open) in [
-            (json!({}), false),
-            (json!({"open": "true"}), true),
-            (json!({"status": "queued"}), true),
-            (json!({"status": "waiting", "open": "false"}), true),
-            (json!({"status": "cancelled", "open": "true"}), false),
+    fn a_status_goes_before_whether_runs_have_ended() {
+        use WorkflowRunStatus::{Cancelled, Failed, Waiting};
+        for (query, filter) in [
+            (json!({}), RunsFilter::Ended),
+            (json!({"open": "true"}), RunsFilter::Open),
+            (json!({"open": "false"}), RunsFilter::Ended),
+            (
+                json!({"status": "waiting", "open": "false"}),
+                RunsFilter::Status(Waiting),
+            ),
+            (json!({"status": "paused"}), RunsFilter::Status(Waiting)),
+            (json!({"status": "error"}), RunsFilter::Status(Failed)),
+            (
+                json!({"status": "cancelled", "open": "true"}),
+                RunsFilter::Status(Cancelled),
+            ),
         ] {
-            assert_eq!(request(query.clone()).is_open(), is_open, "{query}");
+            let found = RunsFilter::from(request(query.clone()));
+            assert_eq!(found, filter, "{query}");
         }
         let wrong = serde_json::from_value::<WorkflowRunsRequest>(json!({"status": "paused"}));
         let error = wrong.unwrap_err().to_string();

@@ -4,10 +4,13 @@ mod at_work;
 mod cancel;
 mod code;
 mod deploy;
+mod deployments;
 mod folder;
 mod listing;
+mod outline;
 mod replay;
 mod runs;
+mod selection;
 mod sources;
 mod triggers;
 mod unchanged;
@@ -21,6 +24,9 @@ use headwater_workflow::finding::Finding;
 use serde_json::Value;
 
 pub use self::{
+    deployments::{DeploymentSummary, DeploymentView},
+    listing::RunsFilter,
+    outline::{BranchOutline, NodeOutline},
     replay::{ReplayPlan, ReplayRequest as RunReplay},
     runs::{StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView},
     waits::{ResumeRequest, WaitAction, WaitAnswer},

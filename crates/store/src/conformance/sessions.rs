@@ -57,7 +57,7 @@ pub async fn a_session_identifies_its_user(factory: &dyn Factory) {
     assert_eq!(identity.workspaces, [ann.workspace]);
     assert!(!is_open(&*store, "another", T0).await);
     let listed = store.sessions(&ann.user.id, &PageRequest::first(10)).await;
-    assert_eq!(listed.unwrap().items, [begun.clone()]);
+    assert_eq!(listed.unwrap().items, std::slice::from_ref(&begun));
     assert!(!store.end_session(&bob.id, &begun.id).await.unwrap());
     assert!(store.end_session(&ann.user.id, &begun.id).await.unwrap());
     assert!(!is_open(&*store, "tab", T0).await);

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     AfterRun, EndedRun, InvocationEnd, KeptRuns, NewSend, PlaceWrite, RunBlob, RunCommit,
     RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState, SendWay, Store,
-    WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow,
+    WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow, WorkflowHealth,
 };
 
 /// A run that was claimed.
@@ -441,4 +441,43 @@ pub async fn variables_are_their_tenants_own(factory: &dyn Factory) {
     assert!(store.delete_variable("u_1", "A").await.unwrap());
     assert!(!store.delete_variable("u_1", "A").await.unwrap());
     assert_eq!(store.variables("u_2").await.unwrap(), [variable("A", 3)]);
+}
+
+pub async fn health_of_workflows_has_open_runs_and_the_next_tick(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let owner = owner();
+    let other = workflow(&*store, &owner).await;
+    let id = WorkflowId::new(T0, entropy());
+    let mut wanted = deployment(&id, &owner, T0);
+    wanted.timers = [60, 15]
+        .map(|seconds| timer_of(&trigger(TriggerKind::Timer), seconds))
+        .to_vec();
+    let of = store.deploy_workflow(wanted).await.unwrap();
+    let both = [other.id.clone(), id.clone()];
+    let health = || async { store.workflows_health(&both).await.unwrap() };
+    let none = WorkflowHealth::default();
+    let ticks = WorkflowHealth {
+        next_tick_at_ms: Some(T0 + 15 * SECOND),
+        ..WorkflowHealth::default()
+    };
+    assert_eq!(health().await, [none.clone(), ticks.clone()]);
+    let run = begun(&*store, &of, epoch).await;
+    commit(&*store, step(&run, waits("{}"), RunProgress::default()))
+        .await
+        .unwrap();
+    let queued = call_of(&id, "2");
+    store.enqueue(queued, None).await.unwrap();
+    assert_eq!(health().await[1].open_runs, 2, "waiting and queued");
+    let claimed = claim_runs(&*store, &id, epoch, T0).await;
+    let mut end = step(&claimed[0], AfterRun::Ended, RunProgress::default());
+    end.ended = Some(ended(&of));
+    commit(&*store, end).await.unwrap();
+    let found = health().await.remove(1);
+    assert_eq!(found.open_runs, 1);
+    assert_eq!(found.last_run.unwrap().ended, ended(&of));
+    assert_eq!(found.failing_since_ms, None);
+    store.set_workflow_active(&id, false, T0).await.unwrap();
+    let found = health().await;
+    assert_eq!(found[1].next_tick_at_ms, None);
+    assert_eq!(found[0], none, "of others there is nothing");
 }

@@ -1,3 +1,4 @@
-//! Events: one of them, whole.
+//! Events: searching those of all emitters, and one of them, whole.
 
+pub(crate) mod list;
 pub(crate) mod show;

@@ -83,7 +83,7 @@ async fn overview(ui: &Ui, visitor: &Visitor) -> Result<Overview, crate::problem
     })
 }
 
-/// What needs somebody, first of all.
+/// Sources, webhooks and deliveries that need somebody, first of all.
 fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
     let sources = overview.sources.iter();
     let sources: Vec<_> = sources

@@ -16,14 +16,14 @@ use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
 use headwater_model::{
     event::Event,
-    id::{EmitterId, EventId, SourceId},
+    id::{EmitterId, EventId},
 };
 use headwater_platform::{Follow, Portion, default_channels};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::sources::event_row;
 use crate::{
+    part::event_row,
     problem::Problem,
     reply::FormReply,
     state::{StreamPlace, Ui},
@@ -37,10 +37,10 @@ const SESSION_EVERY: Duration = Duration::from_secs(30);
 /// Rows of one message; of the rest it has the number.
 const ROWS_MAX: usize = 50;
 
-/// What a page follows.
+/// The emitter that a page follows.
 #[derive(Deserialize)]
 pub(crate) struct Followed {
-    /// `source:dc_…`.
+    /// `source:dc_…` or `workflow:p_…`.
     of: String,
     /// The newest event that the page shows.
     #[serde(default)]
@@ -63,11 +63,12 @@ pub(crate) async fn show(
             "Load the page again.",
         )
     };
-    let source = given
-        .of
-        .strip_prefix("source:")
-        .and_then(|id| id.parse::<SourceId>().ok());
-    let emitter = EmitterId::Source(source.ok_or_else(unreadable)?);
+    let emitter = match given.of.split_once(':') {
+        Some(("source", id)) => id.parse().ok().map(EmitterId::Source),
+        Some(("workflow", id)) => id.parse().ok().map(EmitterId::Workflow),
+        _ => None,
+    };
+    let emitter = emitter.ok_or_else(unreadable)?;
     let place = ui
         .streams
         .enter(&visitor.signed_in().session.id)

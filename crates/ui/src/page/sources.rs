@@ -5,7 +5,6 @@ pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod errors;
-pub(crate) mod event_row;
 pub(crate) mod events;
 pub(crate) mod head;
 pub(crate) mod list;

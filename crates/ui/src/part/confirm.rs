@@ -5,7 +5,7 @@ use maud::{Markup, html};
 /// A page that asks once more.
 pub(crate) struct Question<'a> {
     pub(crate) title: &'a str,
-    /// What goes with it.
+    /// The things that go with it.
     pub(crate) consequences: Markup,
     /// The address that does it.
     pub(crate) action: &'a str,

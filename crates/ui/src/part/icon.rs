@@ -11,7 +11,6 @@ pub(crate) enum Icon {
     Webhook,
     Delivery,
     Workflow,
-    Run,
     Account,
     Data,
     Settings,
@@ -43,7 +42,6 @@ impl Icon {
             Self::Workflow => {
                 "M2 2.500h4v4H2zM10 9.500h4v4h-4zM6 4.500h4.500a1.500 1.500 0 0 1 1.500 1.500v3.500"
             }
-            Self::Run => "M1.500 8h3l2-5 3 10 2-5h3",
             Self::Account => {
                 "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.500 14c.5-3 2.500-4.500 5.500-4.500s5 1.500 5.500 4.500"
             }

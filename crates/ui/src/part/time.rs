@@ -27,6 +27,12 @@ pub(crate) fn exact(moment: EpochMs) -> Markup {
     html! { time datetime=(iso(moment)) data-exact { (utc(moment)) } }
 }
 
+/// The day of a moment (UTC).
+pub(crate) fn date(moment: EpochMs) -> Markup {
+    let day = formatted(moment, "%Y-%m-%d");
+    html! { time datetime=(day) { (day) } }
+}
+
 /// A span with its largest unit.
 pub(crate) fn span(span: Duration) -> String {
     let seconds = span.as_secs();

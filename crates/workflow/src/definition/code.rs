@@ -1,6 +1,6 @@
 //! The code of steps: `uses`, and code within the file.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// The code of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,19 @@ pub struct ComponentReference {
     "`{0}` is not a component: expected `key@version`, `@workspace/key@version` or a file such as `./path`"
 )]
 pub struct InvalidReference(String);
+
+impl fmt::Display for ComponentReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(workspace) = &self.workspace {
+            write!(f, "@{workspace}/")?;
+        }
+        f.write_str(&self.key)?;
+        match &self.version {
+            Some(version) => write!(f, "@{version}"),
+            None => Ok(()),
+        }
+    }
+}
 
 impl FromStr for ComponentReference {
     type Err = InvalidReference;
@@ -94,6 +107,9 @@ mod tests {
         );
         assert!(private.is_private);
         assert_eq!(reference("rss-merge").version, None);
+        for text in ["@me/my-step@0.0.1", "rss-merge", "a@1"] {
+            assert_eq!(reference(text).to_string(), text);
+        }
         for text in [
             "",
             "@me",

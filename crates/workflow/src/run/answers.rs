@@ -78,7 +78,7 @@ impl RunTree {
             },
             NodeKind::Delay(delay) => {
                 let until_ms = moment_of(&delay.length, &read(&answers, 0)?, now_ms)?;
-                self.set_wait(path, WaitKind::Delay, Some(until_ms));
+                self.set_wait(path, WaitKind::Delay, Some(until_ms), now_ms);
             }
             NodeKind::Call(call) => self.call(path, call.waits, answers)?,
             NodeKind::End(_) => self.exit_at(path, shown(&read(&answers, 0)?), now_ms),
@@ -103,9 +103,15 @@ impl RunTree {
     }
 
     /// Lets a place wait.
-    pub(super) fn set_wait(&mut self, path: &Path, kind: WaitKind, until_ms: Option<EpochMs>) {
+    pub(super) fn set_wait(
+        &mut self,
+        path: &Path,
+        kind: WaitKind,
+        until_ms: Option<EpochMs>,
+        now_ms: EpochMs,
+    ) {
         if let Some(place) = self.places.get_mut(path) {
-            place.wait(kind, until_ms);
+            place.wait(kind, until_ms, now_ms);
             self.touched(path);
         }
     }

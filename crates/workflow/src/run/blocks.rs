@@ -77,7 +77,7 @@ impl Walk<'_> {
         if !may_start {
             return self.held(path);
         }
-        self.tree.set_wait(path, kind, until_ms);
+        self.tree.set_wait(path, kind, until_ms, self.now_ms);
         self.tree.apply_early(path, self.now_ms);
         match self.tree.places[path].status {
             PlaceStatus::Succeeded => Reach::Done,

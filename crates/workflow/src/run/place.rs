@@ -13,6 +13,8 @@ use super::{
 pub(super) const SUMMARY: &str = "$summary";
 /// The export about a try that failed.
 const ATTEMPT: &str = "$attempt";
+/// Executions and waits of a place that are kept.
+pub const PHASES_MAX: usize = 50;
 
 /// Workers that may go away under a step before it counts as failed.
 pub(super) const LOSSES_MAX: u32 = 3;
@@ -68,6 +70,19 @@ pub struct Wait {
     /// Its end without an answer; `None` for a call, which ends with the other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<EpochMs>,
+}
+
+/// A part of a place's life: one execution, or one wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// The kind of the wait; `None` for an execution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<WaitKind>,
+    /// When it began, epoch milliseconds.
+    pub started_at_ms: EpochMs,
+    /// When it ended, epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at_ms: Option<EpochMs>,
 }
 
 /// The choice that a block's expressions decided; made once, and never asked again.
@@ -143,6 +158,9 @@ pub struct Place {
     /// When it ended, epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<EpochMs>,
+    /// The newest of its executions and waits; none if it was executed once and did not wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) phases: Vec<Phase>,
 }
 
 impl Place {
@@ -162,6 +180,39 @@ impl Place {
             failure: None,
             started_at_ms: now_ms,
             ended_at_ms: None,
+            phases: Vec::new(),
+        }
+    }
+
+    /// Its executions and waits, one after the other: the newest [`PHASES_MAX`].
+    pub fn phases(&self) -> Vec<Phase> {
+        match self.phases.is_empty() {
+            true => vec![self.first_phase(self.ended_at_ms)],
+            false => self.phases.clone(),
+        }
+    }
+
+    fn first_phase(&self, ended_at_ms: Option<EpochMs>) -> Phase {
+        Phase {
+            wait: None,
+            started_at_ms: self.started_at_ms,
+            ended_at_ms,
+        }
+    }
+
+    /// Ends the phase that it is in, and begins the next one.
+    fn turn(&mut self, wait: Option<WaitKind>, now_ms: EpochMs) {
+        match self.phases.last_mut() {
+            Some(last) => last.ended_at_ms = Some(now_ms),
+            None => self.phases.push(self.first_phase(Some(now_ms))),
+        }
+        self.phases.push(Phase {
+            wait,
+            started_at_ms: now_ms,
+            ended_at_ms: None,
+        });
+        if self.phases.len() > PHASES_MAX {
+            self.phases.remove(0);
         }
     }
 
@@ -201,6 +252,9 @@ impl Place {
         self.wait = None;
         self.early = None;
         self.ended_at_ms = Some(now_ms);
+        if let Some(last) = self.phases.last_mut() {
+            last.ended_at_ms = Some(now_ms);
+        }
     }
 
     /// Has the next loss of its worker count as a failed try, because nodes were lost under it before.
@@ -223,13 +277,15 @@ impl Place {
     }
 
     /// Lets it wait.
-    pub(super) fn wait(&mut self, kind: WaitKind, until_ms: Option<EpochMs>) {
+    pub(super) fn wait(&mut self, kind: WaitKind, until_ms: Option<EpochMs>, now_ms: EpochMs) {
+        self.turn(Some(kind), now_ms);
         self.status = PlaceStatus::Waiting;
         self.wait = Some(Wait { kind, until_ms });
     }
 
     /// Lets its code run again.
-    pub(super) fn resume(&mut self) {
+    pub(super) fn resume(&mut self, now_ms: EpochMs) {
+        self.turn(None, now_ms);
         self.status = PlaceStatus::Running;
         self.wait = None;
     }

@@ -236,6 +236,7 @@ fn reopened(place: &Place) -> Place {
         ended_at_ms: None,
         wait: None,
         early: None,
+        phases: Vec::new(),
         ..place.clone()
     }
 }

@@ -13,7 +13,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use self::harness::{Script, Story};
-use super::{Cause, Closing, Failure, FlowCall, PlaceStatus, Resolution, Resolved, RunEnd, State};
+use super::{
+    Cause, Closing, Failure, FlowCall, PHASES_MAX, PlaceStatus, Resolution, Resolved, RunEnd,
+    State, WaitKind,
+};
 
 fn succeeded() -> RunEnd {
     RunEnd::Succeeded { reason: None }
@@ -313,6 +316,37 @@ steps:
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "a", "a"]);
     assert_eq!(story.executions("a"), 3);
+    let spans = |story: &Story| {
+        let phases = story.place("a").phases().into_iter();
+        let spans = phases.map(|phase| {
+            let ended_at_ms = phase.ended_at_ms.expect("the step has ended");
+            (phase.wait, ended_at_ms.since(phase.started_at_ms))
+        });
+        spans.collect::<Vec<_>>()
+    };
+    let ran = (None, Duration::ZERO);
+    let waited = |seconds| (Some(WaitKind::Retry), Duration::from_secs(seconds));
+    assert_eq!(spans(&story), [ran, waited(2), ran, waited(5), ran]);
+}
+
+#[test]
+fn the_newest_executions_and_waits_of_a_place_are_kept() {
+    let again = FlowCall::Rerun {
+        after: Duration::from_secs(1),
+        context: None,
+        max_retries: 100,
+    };
+    let script = (0..60).fold(Script::new(), |script, _| script.pauses("a", again.clone()));
+    let mut story = Story::of("steps:\n- namespace: a\n", script);
+    assert_eq!(story.run(), succeeded());
+    assert_eq!(story.executions("a"), 61);
+    let phases = story.place("a").phases();
+    assert_eq!(phases.len(), PHASES_MAX);
+    assert_eq!(phases.last().unwrap().wait, None);
+    assert_eq!(
+        phases.last().unwrap().ended_at_ms,
+        story.place("a").ended_at_ms
+    );
 }
 
 #[test]

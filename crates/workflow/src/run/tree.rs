@@ -231,7 +231,7 @@ impl RunTree {
             return;
         };
         match (called, waits) {
-            (Ok(_), true) => place.wait(WaitKind::Call, None),
+            (Ok(_), true) => place.wait(WaitKind::Call, None, now_ms),
             (Ok(run_id), false) => {
                 let value = serde_json::json!({ "run_id": run_id });
                 place.set_export("$return_value", Kept::of(&value));

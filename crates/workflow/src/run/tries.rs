@@ -14,8 +14,8 @@ use crate::definition::Retry;
 /// Pauses a step at its end.
 pub(super) fn pause(place: &mut Place, call: FlowCall, now_ms: EpochMs) {
     match call {
-        FlowCall::Delay(span) => place.wait(WaitKind::Delay, Some(now_ms + span)),
-        FlowCall::Suspend(span) => place.wait(WaitKind::Suspend, Some(now_ms + span)),
+        FlowCall::Delay(span) => place.wait(WaitKind::Delay, Some(now_ms + span), now_ms),
+        FlowCall::Suspend(span) => place.wait(WaitKind::Suspend, Some(now_ms + span), now_ms),
         FlowCall::Rerun {
             after,
             context,
@@ -30,7 +30,7 @@ pub(super) fn pause(place: &mut Place, call: FlowCall, now_ms: EpochMs) {
                 context,
                 callback_request: None,
             });
-            place.wait(WaitKind::Rerun, Some(now_ms + after));
+            place.wait(WaitKind::Rerun, Some(now_ms + after), now_ms);
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn failed_try(
     match policy.filter(is_meant) {
         Some(retry) => {
             let pause = pause_before(retry, place.failed_tries, chance);
-            place.wait(WaitKind::Retry, Some(now_ms + pause));
+            place.wait(WaitKind::Retry, Some(now_ms + pause), now_ms);
         }
         None => place.end(PlaceStatus::Failed, now_ms),
     }

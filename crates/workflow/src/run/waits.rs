@@ -118,8 +118,8 @@ impl RunTree {
                 self.close(cancelled_at(path));
             }
             Resolution::Resume(request) => match kind {
-                Some(WaitKind::Rerun) => run_again(place, request),
-                Some(WaitKind::Retry) => place.resume(),
+                Some(WaitKind::Rerun) => run_again(place, request, now_ms),
+                Some(WaitKind::Retry) => place.resume(now_ms),
                 _ => {
                     if let Some(request) = request {
                         place.set_export("$resume_data", request);
@@ -128,8 +128,8 @@ impl RunTree {
                 }
             },
             Resolution::Rerun(request) => match kind {
-                Some(WaitKind::Retry) => place.resume(),
-                _ => run_again(place, request),
+                Some(WaitKind::Retry) => place.resume(now_ms),
+                _ => run_again(place, request, now_ms),
             },
             Resolution::Returned(value) => {
                 place.set_export("$return_value", value);
@@ -159,10 +159,10 @@ impl RunTree {
             (WaitKind::Rerun, _) => {
                 // The same wait goes on in the next execution: its URLs may have been handed out already.
                 let generation = place.generation;
-                run_again(place, None);
+                run_again(place, None, now_ms);
                 place.generation = generation;
             }
-            (WaitKind::Retry, _) => place.resume(),
+            (WaitKind::Retry, _) => place.resume(now_ms),
             (WaitKind::Wait, OnTimeout::Fail) => {
                 let text = format!("nobody answered `{path}` in time; its `on_timeout` is `fail`");
                 let failure = Failure::stated(Cause::WaitTimedOut, "WaitTimedOut", text);
@@ -179,7 +179,7 @@ impl RunTree {
 }
 
 /// Lets a step run again, as `$.flow.rerun` asked for.
-fn run_again(place: &mut Place, request: Option<Kept>) {
+fn run_again(place: &mut Place, request: Option<Kept>, now_ms: EpochMs) {
     let rerun = place.rerun.get_or_insert(Rerun {
         runs: 1,
         context: None,
@@ -187,7 +187,7 @@ fn run_again(place: &mut Place, request: Option<Kept>) {
     });
     rerun.runs += 1;
     rerun.callback_request = request;
-    place.resume();
+    place.resume(now_ms);
 }
 
 fn cancelled_at(path: &Path) -> Closing {

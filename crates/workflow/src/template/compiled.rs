@@ -60,7 +60,7 @@ impl Template {
 
     /// The value as a file has it.
     pub fn to_source(&self) -> Value {
-        source(&self.0)
+        compiled_source(&self.0)
     }
 }
 
@@ -108,14 +108,15 @@ fn plain_fields(compiled: &Map<String, Value>) -> &Map<String, Value> {
     literal.unwrap_or(compiled)
 }
 
-fn source(compiled: &Value) -> Value {
+/// The value of a compiled template as a file has it.
+pub fn compiled_source(compiled: &Value) -> Value {
     match compiled {
-        Value::Array(items) => items.iter().map(source).collect(),
+        Value::Array(items) => items.iter().map(compiled_source).collect(),
         Value::Object(fields) => match fields.get(TEMPLATE).and_then(Value::as_array) {
             Some(parts) => parts.iter().map(part_source).collect::<String>().into(),
             None => {
                 let fields = plain_fields(fields).iter();
-                let fields = fields.map(|(name, value)| (name.clone(), source(value)));
+                let fields = fields.map(|(name, value)| (name.clone(), compiled_source(value)));
                 Value::Object(fields.collect())
             }
         },

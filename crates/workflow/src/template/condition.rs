@@ -1,11 +1,13 @@
 //! Conditions: `if`, branches, cases and filters.
 
+use std::fmt;
+
 use headwater_javascript::embedded::{Part, parts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    compiled::Template,
+    compiled::{Template, compiled_source},
     operator::Operator,
     rules::{self, RULES_HINT},
 };
@@ -98,6 +100,58 @@ impl Condition {
     }
 }
 
+/// The condition as people read it: `{{ }}` around expressions, and the words of operators between values.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.0))
+    }
+}
+
+fn shown(compiled: &Value) -> String {
+    let listed = |items: &[Value], word: &str| {
+        let items: Vec<String> = items.iter().map(shown_within).collect();
+        items.join(word)
+    };
+    if let Some(expression) = compiled["expression"].as_str() {
+        return match expression {
+            "true" => "always".to_owned(),
+            "false" => "never".to_owned(),
+            expression => format!("{{{{{expression}}}}}"),
+        };
+    }
+    if let Some(items) = compiled["and"].as_array() {
+        return match items.is_empty() {
+            true => "always".to_owned(),
+            false => listed(items, " and "),
+        };
+    }
+    if let Some(items) = compiled["or"].as_array() {
+        return match items.is_empty() {
+            true => "never".to_owned(),
+            false => listed(items, " or "),
+        };
+    }
+    if let Some(other) = compiled.get("not") {
+        return format!("not {}", shown_within(other));
+    }
+    let values = [compiled.get("a"), Some(&compiled["op"]), compiled.get("b")];
+    let values = values.into_iter().flatten().map(compiled_source);
+    let values = values.map(|value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    });
+    values.collect::<Vec<_>>().join(" ")
+}
+
+/// The same within another condition.
+fn shown_within(compiled: &Value) -> String {
+    let is_joined = compiled.get("and").is_some() || compiled.get("or").is_some();
+    match is_joined {
+        true => format!("({})", shown(compiled)),
+        false => shown(compiled),
+    }
+}
+
 /// The expression that a text consists of, but for space around it.
 pub(crate) fn single_expression(text: &str) -> Option<&str> {
     match parts(text.trim())[..] {
@@ -145,6 +199,26 @@ mod tests {
             json!({ "op": "is_number", "a": 1 })
         );
         assert_eq!(compiled(json!({ "r": [] })), json!({ "and": [] }));
+    }
+
+    #[test]
+    fn a_condition_is_shown_with_its_words() {
+        for (value, expected) in [
+            (json!("{{ a > 1 }}"), "{{ a > 1 }}"),
+            (json!(true), "always"),
+            (json!({ "r": [] }), "always"),
+            (
+                json!({ "t": "and", "r": [
+                    { "a": "{{x}}", "op": "text_equals", "b": "y z" },
+                    { "t": "or", "r": [{ "a": "{{c}}", "op": "exists" }, { "a": 1, "op": "number_less", "b": "{{d}}" }] },
+                ] }),
+                "{{x}} text_equals y z and ({{c}} exists or 1 number_less {{d}})",
+            ),
+        ] {
+            assert_eq!(Condition::compile(&value).unwrap().to_string(), expected);
+        }
+        let negated = Condition::expression("a").negated();
+        assert_eq!(negated.to_string(), "not {{a}}");
     }
 
     #[test]

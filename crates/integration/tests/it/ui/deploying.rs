@@ -30,7 +30,7 @@ async fn written(visitor: &Visitor) -> String {
 }
 
 #[tokio::test]
-async fn a_component_is_written_filled_in_and_deployed() {
+async fn options_are_loaded_by_the_part_and_what_was_typed_stays() {
     let node = Node::start().await;
     let visitor = Visitor::of(&node).await;
     let form = written(&visitor).await;
@@ -73,7 +73,13 @@ async fn a_component_is_written_filled_in_and_deployed() {
         .await
         .is(422);
     assert!(broken.text.contains("the API said no"), "{}", broken.text);
+}
 
+#[tokio::test]
+async fn a_component_is_filled_in_deployed_and_changed() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
     let reloaded = visitor
         .post(&form, &[("action", "reload"), ("prop.mode", "fancy")])
         .await
@@ -83,7 +89,12 @@ async fn a_component_is_written_filled_in_and_deployed() {
         "{}",
         reloaded.text
     );
+    let base = deployed(&node, &visitor, &form, &value_of(&reloaded, "additional")).await;
+    changed(&node, &visitor, &base).await;
+}
 
+/// Deploys the source with the fields of its form, and returns its path.
+async fn deployed(node: &Node, visitor: &Visitor, form: &str, additional: &str) -> String {
     let pick = r#"{"__lv":{"label":"Board 1","value":"b1"}}"#;
     let fields = [
         ("action", "deploy"),
@@ -93,12 +104,12 @@ async fn a_component_is_written_filled_in_and_deployed() {
         ("prop.board", pick),
         ("prop.mode", "fancy"),
         ("prop.colour", "red"),
-        ("additional", &value_of(&reloaded, "additional")),
+        ("additional", additional),
         ("kind.timer", "interval"),
         ("every.timer", "2"),
         ("unit.timer", "hours"),
     ];
-    let deployed = visitor.post(&form, &fields).await.is(303);
+    let deployed = visitor.post(form, &fields).await.is(303);
     let base = deployed.header("location").to_owned();
     let source = node.get(&base).await.is(200).data();
     assert_eq!(source["name"], "My boards");
@@ -108,7 +119,11 @@ async fn a_component_is_written_filled_in_and_deployed() {
         (&values["colour"], &values["key"]),
         (&json!("red"), &json!(null))
     );
+    base
+}
 
+/// Changes the source with the same form, which has its values but for secrets.
+async fn changed(node: &Node, visitor: &Visitor, base: &str) {
     let edit = visitor.get(&format!("{base}/edit")).await.is(200);
     assert!(
         edit.text.contains("selected>Board 1</option>")
@@ -138,7 +153,7 @@ async fn a_component_is_written_filled_in_and_deployed() {
         events.items()[0]["event"],
         json!({"board": "b7", "key": "s3cret"})
     );
-    let source = node.get(&base).await.is(200).data();
+    let source = node.get(base).await.is(200).data();
     assert_eq!(source["name"], "Renamed");
     assert_eq!(source["configured_props"]["timer"]["interval_seconds"], 900);
 }

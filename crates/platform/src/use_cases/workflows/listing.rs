@@ -1,13 +1,56 @@
-//! Lists: workflows, and their runs.
+//! Lists: workflows with their health, and their runs.
 
 use headwater_model::{
     id::{InvocationId, RunnableId, WorkflowId, WorkspaceId},
     page::{Page, PageRequest},
 };
-use headwater_store::{OpenRun, RunFilter, SourceFilter};
+use headwater_store::{
+    OpenRun, OutcomeFilter, RunFilter, RunOutcome, SourceFilter, Workflow, WorkflowHealth,
+};
 
-use super::{WorkflowRunSummary, WorkflowView, runs::Moment};
+use super::{
+    WorkflowRunStatus, WorkflowRunSummary, WorkflowView, runs::Moment, selection::Selection,
+};
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
+
+/// Runs of a workflow to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunsFilter {
+    /// Those that have not ended.
+    Open,
+    /// Those that have.
+    Ended,
+    /// Those with this status. A page finds them among the next 10,000; its total may include others.
+    Status(WorkflowRunStatus),
+}
+
+impl RunsFilter {
+    /// Whether runs are meant that have not ended.
+    fn is_open(self) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Ended => false,
+            Self::Status(status) => status.is_open(),
+        }
+    }
+
+    /// The outcomes among which the runs are, and the status to select them by, if these are also those of others.
+    fn parts(self) -> (Option<OutcomeFilter>, Option<WorkflowRunStatus>) {
+        let Self::Status(status) = self else {
+            return (None, None);
+        };
+        match status {
+            WorkflowRunStatus::Queued | WorkflowRunStatus::Running | WorkflowRunStatus::Waiting => {
+                (None, Some(status))
+            }
+            WorkflowRunStatus::Succeeded => (Some(OutcomeFilter::Succeeded), None),
+            WorkflowRunStatus::Failed => (Some(OutcomeFilter::Failed), Some(status)),
+            WorkflowRunStatus::Cancelled => {
+                (Some(OutcomeFilter::Exactly(RunOutcome::Cancelled)), None)
+            }
+        }
+    }
+}
 
 impl Platform {
     /// A page of workflows in creation order: those of a workspace, or all that the caller created.
@@ -17,14 +60,7 @@ impl Platform {
         workspace_id: Option<WorkspaceId>,
         page: &PageRequest<WorkflowId>,
     ) -> Result<Page<WorkflowView>, PlatformError> {
-        let filter = match workspace_id {
-            Some(id) => {
-                self.check_member(caller, &id).await?;
-                SourceFilter::Workspace(id)
-            }
-            None => SourceFilter::User(caller.user_id().clone()),
-        };
-        let found = self.core.store.workflows(&filter, page).await?;
+        let found = self.listed_workflows(caller, workspace_id, page).await?;
         let mut items = Vec::new();
         for workflow in found.items {
             items.push(self.workflow_view(workflow).await?);
@@ -35,31 +71,84 @@ impl Platform {
         })
     }
 
-    /// A page of a workflow's runs, newest first: those that have not ended, or those that have.
+    /// The same without their triggers.
+    pub async fn listed_workflows(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        page: &PageRequest<WorkflowId>,
+    ) -> Result<Page<Workflow>, PlatformError> {
+        let filter = match workspace_id {
+            Some(id) => {
+                self.check_member(caller, &id).await?;
+                SourceFilter::Workspace(id)
+            }
+            None => SourceFilter::User(caller.user_id().clone()),
+        };
+        Ok(self.core.store.workflows(&filter, page).await?)
+    }
+
+    /// The health of workflows that the caller has been shown, in their order.
+    pub async fn workflows_health(
+        &self,
+        ids: &[WorkflowId],
+    ) -> Result<Vec<WorkflowHealth>, PlatformError> {
+        Ok(self.core.store.workflows_health(ids).await?)
+    }
+
+    /// A page of a workflow's runs, newest first.
     pub async fn workflow_runs(
         &self,
         caller: &Caller,
         id: &WorkflowId,
-        is_open: bool,
-        filter: RunFilter,
-        page: &PageRequest<InvocationId>,
+        filter: RunsFilter,
+        page: PageRequest<InvocationId>,
     ) -> Result<Page<WorkflowRunSummary>, PlatformError> {
         let workflow = self.visible_workflow(caller, id).await?;
-        let runnable = id.clone().into();
-        let store = &self.core.store;
-        if is_open {
-            let now = self.moment_of(&workflow).await?;
-            let open = store.open_runs(&runnable, page).await?;
-            let items = open
-                .items
-                .iter()
-                .map(|run| WorkflowRunSummary::of_open(run, now));
-            return Ok(Page {
-                items: items.collect(),
-                total_count: open.total_count,
-            });
+        let (outcome, selected) = filter.parts();
+        let mut selection = Selection::new(selected, page);
+        while let Some(next) = selection.next() {
+            let read = match filter.is_open() {
+                true => self.open_runs(&workflow, &next).await?,
+                false => self.ended_runs(id, outcome, &next).await?,
+            };
+            selection.take(read);
         }
-        let ended = store.runs(&runnable, filter, page).await?;
+        Ok(selection.found)
+    }
+
+    async fn open_runs(
+        &self,
+        workflow: &Workflow,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<WorkflowRunSummary>, PlatformError> {
+        let now = self.moment_of(workflow).await?;
+        let runnable = workflow.id.clone().into();
+        let open = self.core.store.open_runs(&runnable, page).await?;
+        let items = open.items.iter();
+        Ok(Page {
+            items: items
+                .map(|run| WorkflowRunSummary::of_open(run, now))
+                .collect(),
+            total_count: open.total_count,
+        })
+    }
+
+    async fn ended_runs(
+        &self,
+        id: &WorkflowId,
+        outcome: Option<OutcomeFilter>,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<WorkflowRunSummary>, PlatformError> {
+        let filter = RunFilter {
+            outcome,
+            ..RunFilter::default()
+        };
+        let ended = self
+            .core
+            .store
+            .runs(&id.clone().into(), filter, page)
+            .await?;
         let items = ended.items.iter().map(WorkflowRunSummary::of_ended);
         Ok(Page {
             items: items.collect(),

@@ -12,7 +12,7 @@ use headwater_store::{
 };
 use headwater_workflow::{
     path::Path,
-    run::{Blob, Exported, Place, PlaceStatus, RunTree, WaitKind},
+    run::{Blob, Exported, Phase, Place, PlaceStatus, RunTree, WaitKind},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -26,22 +26,43 @@ use crate::{
     workflows::{Content, Head, RunDetails, WaitUrls, is_limited, place_of, wait_id},
 };
 
-/// The status of a run. The last three are final.
+/// The status of a run. The last three are final. Pipedream's words for them are understood, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkflowRunStatus {
     /// It has not begun.
     Queued,
     /// A step of it is at work, or is about to be.
+    #[serde(alias = "executing")]
     Running,
     /// It goes on at a moment, or when one of its URLs is called.
+    #[serde(alias = "paused")]
     Waiting,
     /// It ended as it should.
+    #[serde(alias = "success")]
     Succeeded,
     /// A step failed, and nothing handled that.
+    #[serde(alias = "error")]
     Failed,
     /// It was ended early.
     Cancelled,
+}
+
+impl WorkflowRunStatus {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Queued,
+        Self::Running,
+        Self::Waiting,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// Whether a run with it has not ended.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Queued | Self::Running | Self::Waiting)
+    }
 }
 
 /// A run in a list.
@@ -103,6 +124,8 @@ pub struct StepView {
     pub started_at_ms: EpochMs,
     /// When it ended, epoch milliseconds.
     pub ended_at_ms: Option<EpochMs>,
+    /// The newest of its executions and waits, one after the other.
+    pub phases: Vec<Phase>,
     /// `$return_value`.
     pub return_value: Option<Box<RawValue>>,
     /// The other exports, in the order of their names' first use.
@@ -418,6 +441,7 @@ impl Platform {
             attempts: place.executions(),
             started_at_ms: place.started_at_ms,
             ended_at_ms: place.ended_at_ms,
+            phases: place.phases(),
             return_value,
             exports: exports.collect(),
             logs: logged.map(|logged| logged.logs).unwrap_or_default(),

@@ -44,6 +44,8 @@ pub struct ResumeRequest {
     pub path: Option<String>,
     /// The data that the run goes on with.
     pub data: Option<Value>,
+    /// Whether the step runs again at once instead: for waits of `$.flow.rerun` and of retries.
+    pub runs_again: bool,
 }
 
 impl Platform {
@@ -141,7 +143,14 @@ impl Platform {
         };
         let data = serde_json::value::to_raw_value(&request.data)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
-        self.answer_wait(&wait.urls.token, WaitAction::Resume, data)
-            .await
+        let action = match (request.runs_again, wait.kind) {
+            (false, _) => WaitAction::Resume,
+            (true, WaitKind::Rerun | WaitKind::Retry) => WaitAction::Rerun,
+            (true, _) => {
+                let reason = format!("`{}` does not wait to run again; resume it", wait.path);
+                return Err(PlatformError::Conflict(reason));
+            }
+        };
+        self.answer_wait(&wait.urls.token, action, data).await
     }
 }

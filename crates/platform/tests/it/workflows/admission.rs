@@ -10,10 +10,9 @@ use headwater_model::{
     page::PageRequest,
 };
 use headwater_platform::{
-    DeployedWorkflow, FileLink, Ingress, IngressRequest, PlatformError, RunReplay, Upload,
-    UploadPlace, WorkflowRunStatus, WorkflowRunSummary,
+    DeployedWorkflow, FileLink, Ingress, IngressRequest, PlatformError, RunReplay, RunsFilter,
+    Upload, UploadPlace, WorkflowRunStatus, WorkflowRunSummary,
 };
-use headwater_store::RunFilter;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{Flow, step};
@@ -40,9 +39,13 @@ impl World {
     /// The runs that have ended, or those that have not, newest first.
     async fn runs_of(&self, id: &WorkflowId, is_open: bool) -> Vec<WorkflowRunSummary> {
         let page = PageRequest::first(100);
+        let filter = match is_open {
+            true => RunsFilter::Open,
+            false => RunsFilter::Ended,
+        };
         let found = self
             .platform
-            .workflow_runs(&self.caller, id, is_open, RunFilter::default(), &page)
+            .workflow_runs(&self.caller, id, filter, page)
             .await;
         found.unwrap().items
     }

@@ -107,7 +107,7 @@ fn answers(wanted: &Wanted) -> Markup {
     }
 }
 
-/// What can be done to all that the filter finds.
+/// The acts on all that the filter finds.
 fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
     let fields = wanted.fields();
     html! {

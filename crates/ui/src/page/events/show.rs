@@ -18,12 +18,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
-    page::{
-        deliveries::list::capped, runs::show::delivery_state, sources::event_row::summary,
-        webhooks::show::answer,
-    },
+    page::{deliveries::list::capped, runs::show::delivery_state, webhooks::show::answer},
     part::{
         code::copyable,
+        event_row::summary,
         icon::{Icon, icon},
         text::{self, bytes},
         time,

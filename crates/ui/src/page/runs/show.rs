@@ -66,7 +66,7 @@ pub(crate) async fn show(
         (dropped(&view.run.ended.dropped))
         @if view.has_more { p.note { "The run left more than is shown here; the source's pages have the rest." } }
     };
-    let page = Page::of(Section::Runs, format!("Run of {name}"), body)
+    let page = Page::of(Section::Sources, format!("Run of {name}"), body)
         .command(format!("headwater runs describe {id}"));
     Ok(page.into_response())
 }

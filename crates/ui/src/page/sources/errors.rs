@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{channel::Channel, event::Event, id::EmitterId};
+use headwater_model::{channel::Channel, id::EmitterId};
 use headwater_platform::{EventsQuery, default_channels};
-use maud::{Markup, html};
-use serde::Deserialize;
+use maud::html;
 
-use super::{event_row, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
+        error_event,
         pager::{Ends, pager},
-        text, time,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -21,22 +20,6 @@ use crate::{
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
-
-/// The part of an event on `$errors` that is shown.
-#[derive(Deserialize)]
-struct ErrorEvent {
-    error: Thrown,
-}
-
-#[derive(Deserialize)]
-struct Thrown {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    stack: String,
-}
 
 /// Lists the errors of a source.
 pub(crate) async fn show(
@@ -59,7 +42,7 @@ pub(crate) async fn show(
         @if errors.items.is_empty() {
             (empty("No error is kept.", html! { p { "An error of a run appears here, with its stack and the event that it was about." } }))
         } @else {
-            @for error in &errors.items { (item(&emitter, error, &visitor)) }
+            @for error in &errors.items { (error_event::item(&emitter, error, visitor.now_ms)) }
             (pager(&visitor, &Ends::of(&errors, |error| error.id)))
         }
     };
@@ -69,21 +52,4 @@ pub(crate) async fn show(
             shown.quoted()
         )),
     )
-}
-
-fn item(emitter: &EmitterId, event: &Event, visitor: &Visitor) -> Markup {
-    let read = serde_json::from_str::<ErrorEvent>(event.event.get());
-    html! {
-        article.card {
-            h3 { a href=(event_row::address(emitter, event)) { (text::line(&event_row::summary(event))) } }
-            p.note {
-                (time::ago(event.indexed_at_ms, visitor.now_ms))
-                @if let Some(run) = &event.run_id { " in " a href={ "/runs/" (run) } { "this run" } }
-            }
-            @if let Ok(ErrorEvent { error }) = read {
-                @if error.stack.is_empty() { p { (text::value(&error.name)) ": " (text::value(&error.message)) } }
-                @else { pre.stack { (text::value(&error.stack)) } }
-            }
-        }
-    }
 }

@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::event::Event;
-use headwater_model::{
-    channel::Channel,
-    id::{EmitterId, EventId},
-    page::Page as Listed,
-};
+use headwater_model::{channel::Channel, id::EmitterId};
 use headwater_platform::{EventsQuery, default_channels};
 use maud::{Markup, html};
 
-use super::{event_row, head::Shown};
+use super::head::Shown;
 use crate::{
     part::{
         code::copyable,
         empty::empty,
+        event_list, event_row,
         pager::{Ends, pager},
         text::counted,
     },
@@ -54,8 +50,8 @@ pub(crate) async fn show(
     let emitter = EmitterId::Source(id.clone());
     let body = html! {
         (shown.head(&ui, &visitor, "events"))
-        (channels(&visitor, channel.as_deref()))
-        (live_bar(&visitor))
+        (event_list::channels(&visitor, &CHANNELS))
+        (event_list::live_bar(&visitor))
         (event_row::table(&emitter, &events.items, visitor.now_ms))
         @if events.items.is_empty() {
             (nothing(&ui, &shown, channel.as_deref()))
@@ -65,58 +61,7 @@ pub(crate) async fn show(
     };
     let page = Page::of(Section::Sources, format!("{} · events", shown.name()), body)
         .command(format!("headwater events {}", shown.quoted()));
-    Ok(match is_newest(&visitor) {
-        true => page.live(stream(&id.to_string(), channel.as_deref(), &events)),
-        false => page,
-    })
-}
-
-/// Whether the page shows the newest rows, above which new ones appear.
-fn is_newest(visitor: &Visitor) -> bool {
-    visitor.parameter("after").is_none() && visitor.parameter("before").is_none()
-}
-
-/// The stream of what comes after the rows of the page: nothing is missed between the two, and nothing comes twice.
-fn stream(id: &str, channel: Option<&str>, events: &Listed<Event>) -> String {
-    let last = events
-        .items
-        .first()
-        .map(|event| event.id)
-        .unwrap_or_default();
-    let mut query = url::form_urlencoded::Serializer::new(String::new());
-    query.append_pair("of", &format!("source:{id}"));
-    query.append_pair("after", &EventId::to_string(&last));
-    if let Some(channel) = channel {
-        query.append_pair("channel", channel);
-    }
-    format!("/live?{}", query.finish())
-}
-
-fn channels(visitor: &Visitor, current: Option<&str>) -> Markup {
-    let others = current.filter(|name| CHANNELS.iter().all(|(known, _)| known != name));
-    html! {
-        ul.chips aria-label="Channels" {
-            @for (name, label) in CHANNELS {
-                li {
-                    a href=(visitor.with(&[("channel", (!name.is_empty()).then_some(name))]))
-                        aria-current=[(current.unwrap_or_default() == name).then_some("true")] { (label) }
-                }
-            }
-            @if let Some(name) = others { li { a href=(visitor.with(&[])) aria-current="true" { (name) } } }
-        }
-    }
-}
-
-fn live_bar(visitor: &Visitor) -> Markup {
-    html! {
-        @if is_newest(visitor) {
-            div.livebar data-livebar hidden {
-                span { span.dot {} span data-live-state { "Live" } }
-                button.quiet type="button" data-live-pause data-key="p" { "Pause" }
-                button type="button" data-live-show hidden { "Show new" }
-            }
-        }
-    }
+    Ok(event_list::followed(page, &visitor, &emitter, &events))
 }
 
 /// Why there are no events, and what helps.

@@ -73,7 +73,7 @@ impl Shown {
             .collect()
     }
 
-    /// What makes it run, in words.
+    /// The causes of its runs, in words.
     pub(crate) fn triggers(&self) -> String {
         let spec = &self.view.source.spec;
         let timers = spec.timers.iter().map(|timer| in_words(&timer.schedule));

@@ -166,7 +166,7 @@ fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
     }
 }
 
-/// What came of an attempt, in a line.
+/// The result of an attempt, in a line.
 pub(crate) fn answer(attempt: &headwater_platform::Attempt) -> Markup {
     html! {
         @match (attempt.status, &attempt.error) {

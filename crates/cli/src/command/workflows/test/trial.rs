@@ -14,7 +14,7 @@ use headwater_model::page::PageRequest;
 use headwater_model::time::EpochMs;
 use headwater_platform::{
     Caller, Clock as _, DeployWorkflow, Ingress, IngressRequest, Platform, PlatformError,
-    ResumeRequest, RunFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
+    ResumeRequest, RunsFilter, WaitView, WorkflowRunStatus, WorkflowRunView,
 };
 use headwater_workflow::definition::Definition;
 use headwater_workflow::run::WaitKind;
@@ -220,10 +220,10 @@ async fn first_run(
     loop {
         // Before the look: the run is stored before the request is answered.
         let is_answered = asked.is_finished();
-        for is_open in [true, false] {
+        for filter in [RunsFilter::Open, RunsFilter::Ended] {
             let page = PageRequest::first(1);
             let runs = platform
-                .workflow_runs(caller, workflow, is_open, RunFilter::default(), &page)
+                .workflow_runs(caller, workflow, filter, page)
                 .await?;
             if let Some(run) = runs.items.first() {
                 return Ok(Some(run.id.clone()));
@@ -350,6 +350,7 @@ impl Follower {
                 let request = ResumeRequest {
                     path: Some(wait.path.to_string()),
                     data: Some(resume.data),
+                    runs_again: false,
                 };
                 let resumed = self
                     .platform

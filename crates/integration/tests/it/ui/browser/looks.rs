@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use headwater_integration::{Chromium, Look, Node};
+use headwater_integration::{Chromium, Look, Node, Tab};
 use serde_json::json;
 
 const WIDTHS: [u32; 3] = [360, 768, 1440];
@@ -36,102 +36,101 @@ fn pictures() -> PathBuf {
     folder
 }
 
-#[tokio::test]
-async fn every_page_is_for_everybody_in_every_look() {
-    let node = Node::builder().private_network().start().await;
+/// The pages of a node on which something happened, by the names of their pictures.
+async fn pages(node: &Node) -> Vec<(&'static str, String)> {
     let source = node.deploy(STORY, json!({})).await;
     let run = node.run(&source, json!({})).await;
     node.run(&source, json!({"fails": true})).await;
-    let webhook = node
-        .post(
-            "/webhooks",
-            json!({"url": "http://127.0.0.1:9/hook", "name": "Shop"}),
-        )
-        .await
-        .is(200)
-        .data();
-    let component = node
-        .post("/components", json!({ "component_code": PROPS }))
-        .await
-        .is(200)
-        .data()["id"]
-        .clone();
+    let event = node.events(&source).await.remove(0);
+    let url = json!({"url": "http://127.0.0.1:9/hook", "name": "Shop"});
+    let webhook = node.post("/webhooks", url).await.is(200).data();
+    let component = json!({ "component_code": PROPS });
+    let component = node.post("/components", component).await.is(200).data();
     let account = json!({"app": "shop", "name": "Work", "fields": {"api_key": "k"}});
     let account = node.post("/accounts", account).await.is(200).data();
     let account = format!("/accounts/{}", account["id"].as_str().unwrap());
     let source = format!("/sources/{}", source.id);
     let webhook = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
-    let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
-    let pages = [
-        ("home", "/".to_owned()),
-        ("sources", "/sources".to_owned()),
-        ("source", source.clone()),
-        ("source-logs", format!("{source}/logs")),
-        ("source-runs", format!("{source}/runs")),
-        ("source-errors", format!("{source}/errors")),
-        ("source-config", format!("{source}/config")),
-        ("source-subscriptions", format!("{source}/subscriptions")),
-        ("source-run", format!("{source}/run")),
-        ("source-delete", format!("{source}/delete")),
-        ("run", run),
-        ("webhooks", "/webhooks".to_owned()),
-        ("webhook-new", "/webhooks/new".to_owned()),
-        ("webhook", webhook.clone()),
-        ("webhook-replay", format!("{webhook}/replay")),
-        ("source-edit", format!("{source}/edit")),
-        ("source-code", format!("{source}/code")),
-        ("deploy", "/deploy".to_owned()),
-        (
-            "deploy-form",
-            format!("/deploy/{}", component.as_str().unwrap()),
-        ),
-        ("deploy-code", "/deploy/code?template=rss".to_owned()),
-        (
-            "deploy-npm",
-            "/deploy/npm:@pipedream/rss/sources/a/a.mjs".to_owned(),
-        ),
-        ("accounts", "/accounts".to_owned()),
-        ("account", account.clone()),
-        ("account-delete", format!("{account}/delete")),
-        ("account-new", "/accounts/new".to_owned()),
-        ("account-of-keys", "/accounts/new?app=postgresql".to_owned()),
-        ("account-unregistered", "/accounts/new?app=slack".to_owned()),
-        ("not-found", "/sources/dc_0000000000000000000000".to_owned()),
+    let of_source = [
+        ("source", ""),
+        ("source-logs", "/logs"),
+        ("source-runs", "/runs"),
+        ("source-errors", "/errors"),
+        ("source-config", "/config"),
+        ("source-subscriptions", "/subscriptions"),
+        ("source-run", "/run"),
+        ("source-edit", "/edit"),
+        ("source-code", "/code"),
+        ("source-delete", "/delete"),
     ];
+    let of_webhook = [
+        ("webhook", ""),
+        ("webhook-replay", "/replay"),
+        ("webhook-secret", "/secret"),
+    ];
+    let others = [
+        ("home", "/"),
+        ("sources", "/sources"),
+        ("webhooks", "/webhooks"),
+        ("webhook-new", "/webhooks/new"),
+        ("deliveries", "/deliveries"),
+        ("deploy", "/deploy"),
+        ("deploy-code", "/deploy/code?template=rss"),
+        ("accounts", "/accounts"),
+        ("account-new", "/accounts/new"),
+        ("account-of-keys", "/accounts/new?app=postgresql"),
+        ("account-unregistered", "/accounts/new?app=slack"),
+        ("workflows", "/workflows"),
+        ("data", "/data"),
+        ("settings", "/settings"),
+        ("not-found", "/sources/dc_0000000000000000000000"),
+    ];
+    let event = format!("{source}/events/{}", event["id"].as_str().unwrap());
+    let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
+    let form = format!("/deploy/{}", component["id"].as_str().unwrap());
+    let mut pages = vec![("event", event), ("run", run), ("deploy-form", form)];
+    pages.push(("account-delete", format!("{account}/delete")));
+    pages.push(("account", account));
+    pages.extend(of_source.map(|(name, path)| (name, format!("{source}{path}"))));
+    pages.extend(of_webhook.map(|(name, path)| (name, format!("{webhook}{path}"))));
+    pages.extend(others.map(|(name, path)| (name, path.to_owned())));
+    pages
+}
+
+#[tokio::test]
+async fn every_page_is_for_everybody_in_every_look() {
+    let node = Node::builder().private_network().start().await;
+    let pages = pages(&node).await;
     let browser = Chromium::start().await;
     let tab = browser.signed_in(&node).await;
-    let folder = pictures();
     let mut faults = Vec::new();
     for width in WIDTHS {
         for is_dark in [false, true] {
             tab.look(Look { width, is_dark }).await;
             for (name, path) in &pages {
                 tab.open(path).await;
-                let place = format!(
-                    "{name} at {width} px{}",
-                    if is_dark { ", dark" } else { "" }
-                );
-                let across = tab.evaluate("document.documentElement.scrollWidth").await;
-                if across.as_u64().unwrap() > u64::from(width) {
-                    faults.push(format!("{place}: scrolls sideways, {across} px"));
-                }
-                faults.extend(
-                    tab.barriers()
-                        .await
-                        .into_iter()
-                        .map(|fault| format!("{place}: {fault}")),
-                );
-                faults.extend(
-                    tab.problems()
-                        .await
-                        .into_iter()
-                        .map(|fault| format!("{place}: {fault}")),
-                );
                 let theme = if is_dark { "dark" } else { "light" };
-                let file = folder.join(format!("{name}-{width}-{theme}.png"));
+                let found = faults_of(&tab, width).await;
+                faults.extend(
+                    found
+                        .into_iter()
+                        .map(|fault| format!("{name}, {width} px, {theme}: {fault}")),
+                );
+                let file = pictures().join(format!("{name}-{width}-{theme}.png"));
                 std::fs::write(file, tab.picture().await).unwrap();
             }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Everything that is wrong with the page that is shown.
+async fn faults_of(tab: &Tab<'_>, width: u32) -> Vec<String> {
+    let mut faults = tab.barriers().await;
+    faults.extend(tab.problems().await);
+    let across = tab.evaluate("document.documentElement.scrollWidth").await;
+    if across.as_u64().unwrap() > u64::from(width) {
+        faults.push(format!("scrolls sideways, {across} px"));
+    }
+    faults
 }

@@ -11,8 +11,9 @@ use headwater_model::{
     id::{InvocationId, WorkflowId},
     page::PageRequest,
 };
-use headwater_platform::{DeployedWorkflow, Ingress, PlatformError, WaitAction, WorkflowRunStatus};
-use headwater_store::RunFilter;
+use headwater_platform::{
+    DeployedWorkflow, Ingress, PlatformError, RunsFilter, WaitAction, WorkflowRunStatus,
+};
 use serde_json::{Value, json};
 
 use super::kill;
@@ -203,10 +204,10 @@ async fn run_some(world: &World, flow: &WorkflowId, ran: &mut Vec<u64>, count: u
 
 /// The number of runs that have ended.
 async fn ended(world: &World, flow: &WorkflowId) -> usize {
-    let (filter, page) = (RunFilter::default(), PageRequest::first(100));
+    let page = PageRequest::first(100);
     let runs = world
         .platform
-        .workflow_runs(&world.caller, flow, false, filter, &page);
+        .workflow_runs(&world.caller, flow, RunsFilter::Ended, page);
     runs.await.unwrap().items.len()
 }
 

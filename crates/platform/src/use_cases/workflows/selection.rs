@@ -5,7 +5,8 @@ use headwater_model::{
     limits::PAGE_LIMIT_MAX,
     page::{Page, PageRequest, Position},
 };
-use headwater_platform::{WorkflowRunStatus, WorkflowRunSummary};
+
+use super::runs::{WorkflowRunStatus, WorkflowRunSummary};
 
 /// Pages that are read for one.
 const LOOKS_MAX: usize = 100;
@@ -78,7 +79,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use headwater_model::time::EpochMs;
-    use headwater_platform::RunTrigger;
+    use headwater_store::RunTrigger;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use headwater_model::{channel::Channel, event::Event, id::EmitterId, time::EpochMs};
 use maud::{Markup, html};
 
-use crate::part::{text, time};
+use super::{text, time};
 
 /// Characters of an event without a summary that its row shows.
 const PREVIEW_CHARS: usize = 120;

@@ -1,0 +1,161 @@
+//! `/events`: the kept events of all sources and workflows, searched by words and by values in their JSON.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use headwater_model::{channel::Channel, event_search::EventPlace, id::EmitterId};
+use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, PlatformError};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    part::{
+        code::quoted,
+        empty::empty,
+        icon::{Icon, icon},
+        text::{self, cut, grouped},
+        time,
+    },
+    problem::capital,
+    query::ROWS,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Characters of an event without a summary that its row shows.
+const PREVIEW_CHARS: usize = 120;
+
+/// The parameters; empty ones do not filter.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    q: String,
+    /// A value at a place, such as `user.tags[0]=new`.
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    emitter: String,
+    #[serde(default)]
+    channel: String,
+    #[serde(default)]
+    after: String,
+}
+
+/// Searches events.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    let search = EventsSearch {
+        emitter: wanted.emitter.parse::<EmitterId>().ok(),
+        workspace_id: visitor.workspace.clone(),
+        channel: Some(wanted.channel.clone()).filter(|channel| !channel.is_empty()),
+        words: wanted.q.clone(),
+        paths: Some(wanted.path.clone())
+            .filter(|path| !path.trim().is_empty())
+            .into_iter()
+            .collect(),
+        after: wanted.after.parse::<EventPlace>().ok(),
+        limit: ROWS,
+        ..EventsSearch::default()
+    };
+    let (found, wrong) = match ui.platform.search_events(visitor.caller(), search).await {
+        Ok(found) => (Some(found), None),
+        Err(error @ PlatformError::Invalid(_)) => (None, Some(capital(&error.to_string()))),
+        Err(error) => return Err(error.into()),
+    };
+    let body = html! {
+        header.title { h1 { "Events" } }
+        (form(&wanted, wrong.as_deref()))
+        @if let Some(found) = &found { (results(found, &wanted, &visitor)) }
+    };
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("q", &wanted.q), ("path", &wanted.path)])
+        .finish();
+    let request = format!("{}/v1/events?{query}", ui.platform.config().public_url);
+    Ok(Page::of(Section::Events, "Events", body).command(format!(
+        "curl -H \"Authorization: Bearer $HEADWATER_API_KEY\" {}",
+        quoted(&request)
+    )))
+}
+
+fn form(wanted: &Wanted, wrong: Option<&str>) -> Markup {
+    html! {
+        form.filters action="/events" {
+            div { label for="q" { "Words " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
+            div {
+                label for="path" { "Value at " }
+                input #path name="path" value=(wanted.path) placeholder="user.plan=pro" autocomplete="off" spellcheck="false"
+                    aria-invalid=[wrong.map(|_| "true")] aria-describedby=[wrong.map(|_| "wrong")];
+            }
+            div { label for="channel" { "Channel " } input #channel name="channel" value=(wanted.channel) placeholder="$errors" autocomplete="off"; }
+            @if !wanted.emitter.is_empty() { input type="hidden" name="emitter" value=(wanted.emitter); }
+            button { (icon(Icon::Search)) "Search" }
+        }
+        @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::value(wrong)) } }
+    }
+}
+
+fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
+    let is_filtered = !(wanted.q.is_empty() && wanted.path.is_empty() && wanted.channel.is_empty());
+    html! {
+        @if is_filtered {
+            p.note role="status" { "Searched " (grouped(found.scanned.into())) " of " (grouped(found.kept_at_most)) " kept." }
+        }
+        @if found.events.is_empty() {
+            (nothing(found, is_filtered))
+        } @else {
+            table.list {
+                thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Emitter" } } }
+                tbody { @for event in &found.events { (row(event, visitor)) } }
+            }
+        }
+        nav.pager aria-label="Pages" {
+            @if !wanted.after.is_empty() { a href=(visitor.with(&[])) { "First page" } }
+            @if let Some(next) = &found.next {
+                a rel="next" href=(visitor.with(&[("after", Some(&next.to_string()))])) { "Older ones" (icon(Icon::Next)) }
+            }
+        }
+    }
+}
+
+fn row(event: &FoundEvent, visitor: &Visitor) -> Markup {
+    let (kind, emitter) = match &event.emitter {
+        EmitterId::Source(id) => ("sources", id.as_str()),
+        EmitterId::Workflow(id) => ("workflows", id.as_str()),
+    };
+    let data = serde_json::to_string(&event.data).unwrap_or_default();
+    let summary = event
+        .summary
+        .as_deref()
+        .filter(|summary| !summary.trim().is_empty());
+    html! {
+        tr {
+            td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
+            th scope="row" {
+                a href={ "/" (kind) "/" (emitter) "/events/" (event.id) } { (text::line(summary.unwrap_or(cut(&data, PREVIEW_CHARS).0))) }
+            }
+            td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
+            td data-label="Emitter" { a href=(visitor.with(&[("emitter", Some(emitter))])) { code { (emitter) } } }
+        }
+    }
+}
+
+fn nothing(found: &FoundEvents, is_filtered: bool) -> Markup {
+    match (is_filtered, found.next.is_some()) {
+        (false, _) => empty(
+            "No source or workflow has emitted an event that is kept.",
+            html! { p { a href="/sources" { "Show the sources" } } },
+        ),
+        (true, true) => empty(
+            "None of those searched so far is like this.",
+            html! { p { "There are older ones, which the next page searches." } },
+        ),
+        (true, false) => empty(
+            "No kept event is like this.",
+            html! { p { a href="/events" { "Show all events" } } },
+        ),
+    }
+}

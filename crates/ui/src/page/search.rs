@@ -1,0 +1,144 @@
+//! `/search`: an id jumps to its thing; words find sources, workflows and webhooks by their names, and events by what is
+//! in them.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use headwater_model::page::PageRequest;
+use maud::{Markup, html};
+
+use super::webhooks::list::name;
+use crate::{
+    part::{empty::empty, text},
+    problem::Problem,
+    reply::{Page, see_other},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Things of each kind whose names are looked at.
+const LOOKED_AT: u32 = 100;
+
+/// Something that was found.
+struct Found {
+    kind: &'static str,
+    name: String,
+    address: String,
+}
+
+/// Finds things.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<Response, Problem> {
+    let words = visitor.parameter("q").unwrap_or_default();
+    let words = words.trim();
+    if let Some(address) = address_of(words) {
+        return Ok(see_other(&address));
+    }
+    let found = named(&ui, &visitor, words).await?;
+    let encoded: String = url::form_urlencoded::byte_serialize(words.as_bytes()).collect();
+    let body = html! {
+        header.title { h1 { "Search" } }
+        @if words.is_empty() { p { "Enter a name, words of an event, or an id of any kind." } }
+        @else {
+            p { a href={ "/events?q=" (encoded) } { "Search the kept events for " (text::line(words)) } }
+            @if found.is_empty() { (empty("No source, workflow or webhook has a name like this.", html! {})) }
+            @else { (table(&found)) }
+        }
+    };
+    Ok(Page::new("Search", body).into_response())
+}
+
+/// The page of the thing that has this id.
+fn address_of(id: &str) -> Option<String> {
+    let is_id = id
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let kind = match id.split_once('_')?.0 {
+        "dc" => "sources",
+        "p" => "workflows",
+        "wh" => "webhooks",
+        "dlv" => "deliveries",
+        "inv" => "runs",
+        "apn" => "accounts",
+        "sc" => "deploy",
+        _ => return None,
+    };
+    is_id.then(|| format!("/{kind}/{id}"))
+}
+
+async fn named(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<Found>, Problem> {
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let wanted: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+    let is_like = |name: &str| {
+        let name = name.to_lowercase();
+        wanted.iter().all(|word| name.contains(word))
+    };
+    let mut found = Vec::new();
+    if wanted.is_empty() {
+        return Ok(found);
+    }
+    let sources = platform
+        .own_sources(caller, &PageRequest::first(LOOKED_AT))
+        .await?;
+    for view in sources.items {
+        found.push(Found {
+            kind: "source",
+            name: view.source.spec.name,
+            address: format!("/sources/{}", view.source.id),
+        });
+    }
+    let workflows = platform
+        .workflows(caller, None, &PageRequest::first(LOOKED_AT))
+        .await?;
+    for view in workflows.items {
+        found.push(Found {
+            kind: "workflow",
+            name: view.workflow.name.clone(),
+            address: format!("/workflows/{}", view.workflow.id),
+        });
+    }
+    let webhooks = platform
+        .webhooks(caller, None, &PageRequest::first(LOOKED_AT))
+        .await?;
+    for webhook in webhooks.items {
+        found.push(Found {
+            kind: "webhook",
+            name: name(&webhook).to_owned(),
+            address: format!("/webhooks/{}", webhook.id),
+        });
+    }
+    found.retain(|one| is_like(&one.name));
+    Ok(found)
+}
+
+fn table(found: &[Found]) -> Markup {
+    html! {
+        table.list {
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Kind" } } }
+            tbody { @for one in found { tr {
+                th scope="row" { a href=(one.address) { (text::line(&one.name)) } }
+                td data-label="Kind" { (one.kind) }
+            } } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_lead_to_their_things_and_nowhere_else() {
+        for (text, address) in [
+            ("dc_0123", Some("/sources/dc_0123")),
+            ("inv_a", Some("/runs/inv_a")),
+            ("dc_../../evil", None),
+            ("orders", None),
+            ("some_words", None),
+        ] {
+            assert_eq!(address_of(text).as_deref(), address, "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `/settings/node`: the node's version, readiness and configuration, for its administrator.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::page::PageRequest;
+use headwater_platform::{PlatformConfig, Readiness};
+use maud::{Markup, html};
+
+use super::{check_admin, page};
+use crate::{
+    part::{
+        state::{Tone, state},
+        text::{self, grouped},
+        time,
+    },
+    reply::PageReply,
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows the node.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+    check_admin(&visitor)?;
+    let found = ui.platform.readiness().await;
+    let config = ui.platform.config();
+    let body = html! {
+        dl.facts {
+            dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
+            dt { "Address" } dd { code { (config.public_url) } }
+            dt { "More" } dd { a href="/readyz" { "readiness" } ", " a href="/metrics" { "metrics" } ", " a href="/docs" { "the API's reference" } }
+        }
+        h2 { "Readiness" }
+        (readiness(&found))
+        h2 { "At work" }
+        dl.facts {
+            dt { "Sources with work" } dd { (grouped(found.running_sources as u64)) }
+            dt { "Runs in flight" } dd { (grouped(found.engine.runs as u64)) }
+            dt { "Workers of sources" } dd { (grouped(found.engine.source_workers as u64)) }
+            dt { "Warm workers" } dd { (grouped(found.engine.warm_workers as u64)) }
+        }
+        h2 { "Configuration" }
+        (configuration(config))
+    };
+    Ok(page(&visitor, "node", body).command("headwater doctor"))
+}
+
+fn readiness(found: &Readiness) -> Markup {
+    let engine = &found.engine;
+    let check = |name: &str, is_good: bool, good: &str, bad: &str| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td data-label="State" { @if is_good { (state(Tone::Good, "ok")) } @else { (state(Tone::Bad, "failing")) } }
+                td data-label="Fact" { @if is_good { (good) } @else { (bad) } }
+            }
+        }
+    };
+    let has_runtime = !engine.runtime_version.is_empty();
+    html! {
+        table.list {
+            thead { tr { th scope="col" { "Part" } th scope="col" { "State" } th scope="col" { "Fact" } } }
+            tbody {
+                (check("Store", found.store_error.is_none(), "can be read and written", "cannot be read or written: check the free space of the data folder's disk; the node's log has the cause"))
+                (check("Runtime", has_runtime, &format!("Deno {}", engine.runtime_version), "Deno does not start: the node's log has the cause"))
+                (check("Builder", engine.can_build, "builds components", "the bundler is missing: fetch it with `headwater runtime install`; saved sources run without it"))
+                (check("Secret key", found.is_secret_key_fit, "decrypts what is stored", "is not the one that stored secrets are encrypted with: restore DATA_DIR/secret-key or HEADWATER_SECRET_KEY, and restart"))
+                @for (layer, is_on) in &engine.sandbox {
+                    tr {
+                        th scope="row" { "Sandbox: " (text::line(layer)) }
+                        td data-label="State" { @if *is_on { (state(Tone::Good, "on")) } @else { (state(Tone::Warning, "off")) } }
+                        td data-label="Fact" { @if !*is_on { "this machine does not offer it, or it is switched off" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn configuration(config: &PlatformConfig) -> Markup {
+    let deliveries = &config.deliveries;
+    let number = |value: Option<u64>| value.map_or_else(|| "unlimited".to_owned(), grouped);
+    html! {
+        dl.facts {
+            dt { "Domain of endpoints" } dd { @match &config.endpoint_domain { Some(domain) => { code { (domain) } } None => { "none: endpoints are below the node's address" } } }
+            dt { "Host of mail" } dd { code { (config.mail_host) } }
+            dt { "Mail out" } dd { (if config.mail.is_some() { "by a relay" } else { "none: set --smtp-url and --mail-from" }) }
+            dt { "Objects (S3)" } dd { (if config.s3.is_some() { "set up" } else { "none: set --s3-access-key and --s3-secret-key" }) }
+            dt { "Apps" } dd { (grouped(config.apps.search("", &PageRequest::first(1)).total_count)) }
+            dt { "Events kept" } dd { (grouped(config.retained_events.into())) " of each emitter and kind of channel" }
+            dt { "Runs kept" } dd { (grouped(config.retained_runs.into())) " that succeeded and " (grouped(config.retained_failed_runs.into())) " that failed, of each source or workflow" }
+            dt { "Waiting events" } dd { (grouped(config.queued_events_per_owner.into())) " of each owner" }
+            dt { "Requests at once" } dd { (grouped(config.source_concurrency as u64)) " of each source" }
+            dt { "Runs a day" } dd { (number(config.daily_invocations_quota)) " of each user" }
+            dt { "Requests a second" } dd { (number(config.rate_limit.map(|limit| limit.get().into()))) " of each key" }
+            dt { "Files" } dd { (text::bytes(usize::try_from(config.file_bytes_per_owner).unwrap_or(usize::MAX))) " of each owner" }
+            dt { "Deliveries at once" } dd { (grouped(deliveries.webhook_concurrency as u64)) " of a webhook, " (grouped(deliveries.host_concurrency as u64)) " to a host, " (grouped(deliveries.node_concurrency as u64)) " in all" }
+            dt { "Time of a delivery" } dd { (time::took(deliveries.attempt_timeout)) }
+            dt { "Grace at a stop" } dd { (time::took(config.shutdown_grace)) }
+        }
+        p.note { "Flags, environment and the file of " code { "--config" } " set these: " code { "headwater serve --help" } "." }
+    }
+}

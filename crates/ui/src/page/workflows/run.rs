@@ -1,0 +1,214 @@
+//! `/workflows/{id}/runs/{run}`: one run with its course over time, its steps, waits and messages. The page follows a run
+//! that has not ended.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use headwater_model::time::EpochMs;
+use headwater_platform::{
+    DeploymentSummary, DeploymentView, PlatformError, SendRecord, SendState, SendWay,
+    WorkflowRunView,
+};
+use maud::{Markup, html};
+
+use super::{
+    RunPath, run_actions,
+    run_steps::{self, Steps},
+};
+use crate::{
+    part::{
+        icon::{Icon, icon},
+        outcome::trigger,
+        run_status,
+        state::{Tone, state},
+        text, time,
+        tree::Tree,
+    },
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// Shows a run.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunPath) -> PageReply {
+    let view = path.view(&ui, &visitor).await?;
+    let workflow = ui
+        .platform
+        .workflow(visitor.caller(), &path.workflow)
+        .await?;
+    let name = &workflow.workflow.name;
+    let current = &workflow.workflow.deployment_id;
+    let followed = match &view.run.deployment_id {
+        Some(id) => {
+            let found = ui
+                .platform
+                .workflow_deployment(visitor.caller(), &path.workflow, Some(id));
+            match found.await {
+                Ok(found) => Some(found),
+                Err(PlatformError::NotFound { .. }) => None,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        None => None,
+    };
+    let base = path.base();
+    let list = format!("/workflows/{}", path.workflow);
+    let is_open = view.run.status.is_open();
+    let is_same = view.run.deployment_id.as_ref() == Some(current);
+    let steps = Steps {
+        view: &view,
+        followed: followed.as_ref(),
+        base: &base,
+        visitor: &visitor,
+    };
+    let body = html! {
+        div data-refresh=(if is_open { "on" } else { "off" }) {
+            p.crumbs { a href="/workflows" { "Workflows" } " / " a href=(list) { (text::line(name)) } " / " a href={ (list) "/runs" } { "Runs" } }
+            header.title {
+                h1 { "Run of " (text::line(name)) }
+                (run_status::of_run(view.run.status))
+                (buttons(&view, &base, is_same))
+            }
+            @if is_open { (follow_bar(&visitor)) }
+            (facts(&view, followed.as_ref(), &list, visitor.now_ms))
+            @if let Some(error) = &view.run.error {
+                p.wrong role="alert" { (icon(Icon::Warning)) (text::value(error)) }
+            }
+            (run_actions::waits(&view, &base, visitor.now_ms))
+            (run_steps::course(&steps))
+            (run_steps::list(&steps))
+            (sends(&view.sends))
+            (event(&view, &base))
+        }
+    };
+    Ok(Page::of(Section::Workflows, format!("Run of {name}"), body)
+        .command(format!("headwater runs describe {}", path.run))
+        .command(format!("headwater workflows logs {}", path.run)))
+}
+
+fn buttons(view: &WorkflowRunView, base: &str, is_same: bool) -> Markup {
+    let newest = if is_same {
+        "Replay"
+    } else {
+        "Replay with the newest deployment"
+    };
+    html! {
+        div.actions {
+            @if view.run.status.is_open() {
+                a.button.danger href={ (base) "/cancel" } { "Cancel" }
+            } @else if view.event.is_some() {
+                a.button href={ (base) "/replay" } data-key="r" { (icon(Icon::Play)) (newest) }
+                @if !is_same && let Some(id) = &view.run.deployment_id {
+                    a.button href={ (base) "/replay?deployment=same" } { (icon(Icon::Play)) "Replay with " (id) }
+                }
+            }
+        }
+    }
+}
+
+/// The state of the refreshing, and the switch that pauses it.
+fn follow_bar(visitor: &Visitor) -> Markup {
+    html! {
+        div.livebar {
+            span data-refresh-bar hidden { span.dot {} span data-refresh-state { "Follows the run" } }
+            button.quiet type="button" data-refresh-pause data-key="p" hidden { "Pause" }
+            a.button.quiet href=(visitor.location) { "Load again" }
+        }
+    }
+}
+
+fn facts(
+    view: &WorkflowRunView,
+    followed: Option<&DeploymentView>,
+    list: &str,
+    now_ms: EpochMs,
+) -> Markup {
+    let run = &view.run;
+    html! {
+        dl.facts {
+            dt { "Cause" } dd { (trigger(run.trigger)) }
+            dt { "Queued" } dd { (time::exact(run.queued_at_ms)) " (" (time::ago(run.queued_at_ms, now_ms)) ")" }
+            @if let Some(started) = run.started_at_ms {
+                dt { "Waited" } dd { (time::took(started.since(run.queued_at_ms))) }
+                dt { "Took" } dd {
+                    (time::took(run.ended_at_ms.unwrap_or(now_ms).since(started)))
+                    @if run.ended_at_ms.is_none() { " so far" }
+                }
+            }
+            dt { "Deployment" } dd { (deployment(followed.map(|view| &view.deployment), list, now_ms)) }
+            @if let Some(of) = &view.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
+            @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::value(reason)) } }
+            dt { "Trace" } dd { code { (view.trace_id) } }
+            dt { "Id" } dd { code { (run.id) } }
+        }
+    }
+}
+
+/// A deployment with its age.
+pub(super) fn deployment(
+    deployment: Option<&DeploymentSummary>,
+    list: &str,
+    now_ms: EpochMs,
+) -> Markup {
+    html! {
+        @match deployment {
+            Some(deployment) => {
+                a href={ (list) "/steps?deployment=" (deployment.id) } { code { (deployment.id) } }
+                ", " (time::ago(deployment.created_at_ms, now_ms))
+                @if deployment.is_current { ", the newest" }
+            }
+            None => { "the newest when it begins" }
+        }
+    }
+}
+
+fn sends(sends: &[SendRecord]) -> Markup {
+    let part = |_: &str| String::new();
+    let tree = |name: &str, value: &str| {
+        let value = serde_json::from_str(value).unwrap_or_default();
+        Tree {
+            part: &part,
+            name,
+            at: "",
+        }
+        .markup(&value)
+    };
+    html! {
+        @if !sends.is_empty() {
+            h2 { "Messages" }
+            @for send in sends {
+                details.part {
+                    summary { (send_state(send.state)) " " (way(send.way)) " of " code { (text::visible(&send.id.path)) } ", " (text::counted(send.attempts.into(), "attempt", "attempts")) }
+                    h3 { "Message" } (tree("message", send.value.get()))
+                    @if let Some(result) = &send.result { h3 { "Last attempt" } (tree("result", result.get())) }
+                }
+            }
+        }
+    }
+}
+
+fn send_state(of: SendState) -> Markup {
+    match of {
+        SendState::Pending => state(Tone::Busy, "pending"),
+        SendState::Sent => state(Tone::Good, "sent"),
+        SendState::Failed => state(Tone::Bad, "failed"),
+    }
+}
+
+fn way(way: SendWay) -> &'static str {
+    match way {
+        SendWay::Http => "request",
+        SendWay::Email => "mail",
+        SendWay::S3 => "object",
+    }
+}
+
+fn event(view: &WorkflowRunView, base: &str) -> Markup {
+    html! {
+        h2 #event { "Event" }
+        @match &view.event {
+            Some(event) => { (run_steps::value(event, "steps.trigger.event", &format!("{base}/value?of=event"))) }
+            None => { p.note { "It is not kept, so the run cannot be replayed." } }
+        }
+    }
+}

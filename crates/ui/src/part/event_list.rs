@@ -1,0 +1,67 @@
+//! The parts of a page that lists an emitter's events: its channels, and the stream of what comes.
+
+use headwater_model::{event::Event, id::EmitterId, page::Page as Listed};
+use maud::{Markup, html};
+
+use crate::{reply::Page, visit::Visit};
+
+/// Whether the page shows the newest rows, above which new ones appear.
+fn is_newest(visit: &Visit) -> bool {
+    visit.parameter("after").is_none() && visit.parameter("before").is_none()
+}
+
+/// The page with the stream of what comes after its rows, if they are the newest: nothing is missed between the two, and
+/// nothing comes twice.
+pub(crate) fn followed(
+    page: Page,
+    visit: &Visit,
+    emitter: &EmitterId,
+    events: &Listed<Event>,
+) -> Page {
+    if !is_newest(visit) {
+        return page;
+    }
+    let kind = match emitter {
+        EmitterId::Source(_) => "source",
+        EmitterId::Workflow(_) => "workflow",
+    };
+    let last = events.items.first().map(|event| event.id);
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("of", &format!("{kind}:{emitter}"));
+    query.append_pair("after", &last.unwrap_or_default().to_string());
+    if let Some(channel) = visit.parameter("channel") {
+        query.append_pair("channel", &channel);
+    }
+    page.live(format!("/live?{}", query.finish()))
+}
+
+/// Links to the channels; the empty name is that of all ordinary ones.
+pub(crate) fn channels(visit: &Visit, known: &[(&str, &str)]) -> Markup {
+    let current = visit.parameter("channel");
+    let current = current.as_deref();
+    let other = current.filter(|name| known.iter().all(|(known, _)| known != name));
+    html! {
+        ul.chips aria-label="Channels" {
+            @for (name, label) in known {
+                li {
+                    a href=(visit.with(&[("channel", (!name.is_empty()).then_some(name))]))
+                        aria-current=[(current.unwrap_or_default() == *name).then_some("true")] { (label) }
+                }
+            }
+            @if let Some(name) = other { li { a href=(visit.with(&[])) aria-current="true" { (name) } } }
+        }
+    }
+}
+
+/// The state of the stream, and the switch that pauses it.
+pub(crate) fn live_bar(visit: &Visit) -> Markup {
+    html! {
+        @if is_newest(visit) {
+            div.livebar data-livebar hidden {
+                span { span.dot {} span data-live-state { "Live" } }
+                button.quiet type="button" data-live-pause data-key="p" { "Pause" }
+                button type="button" data-live-show hidden { "Show new" }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The page of a failure.
+
+use headwater_platform::request_id;
+use maud::{Markup, html};
+
+use crate::{
+    part::icon::{Icon, icon},
+    problem::{Problem, Told},
+    reply::Page,
+    visit::Visit,
+};
+
+/// The page that tells of it.
+pub(crate) fn page(problem: &Problem, visit: &Visit) -> Page {
+    match problem {
+        Problem::SignedOut => Page::new("Signed out", html! {}),
+        Problem::Told(told) => Page::new(&told.title, markup(told, visit)).with_status(told.status),
+    }
+}
+
+fn markup(told: &Told, visit: &Visit) -> Markup {
+    html! {
+        section.problem {
+            h1 { (icon(Icon::Warning)) (told.title) }
+            p { (told.text) }
+            @if let Some(stack) = &told.stack { pre.stack tabindex="0" { (stack) } }
+            @if let Some(seconds) = told.retry_after_s {
+                p { "Try again in " span data-countdown=(seconds) { (seconds) " s" } "." }
+            }
+            @if told.status.is_server_error() && let Some(id) = request_id() {
+                p.note { "The node's log has the cause under request " code { (id) } "." }
+            }
+            p.actions {
+                a.button href=(visit.path()) { "Try again" }
+                a.button.quiet href="/" { "Home" }
+            }
+        }
+    }
+}

@@ -207,6 +207,9 @@ mod webhooks {
 }
 mod workflows {
     mod delete;
+    mod deployments {
+        mod get;
+    }
     mod errors {
         mod event_summaries {
             mod get;

@@ -4,7 +4,9 @@ mod browser;
 mod deploying;
 mod pages;
 mod policy;
+mod settings;
 mod signing_in;
 mod visitor;
+mod workflows;
 
 pub(crate) use self::visitor::Visitor;

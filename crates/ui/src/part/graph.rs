@@ -69,11 +69,11 @@ fn height_of(steps: &[Drawn]) -> u32 {
     heights.sum::<u32>() + GAP * (steps.len().saturating_sub(1) as u32)
 }
 
-/// The box, and below it the names of its branches with what is in them.
+/// The box, below it the names of its branches with what is in them, and where these come together.
 fn step_height(step: &Drawn) -> u32 {
     let inner = step.branches.iter().map(|(_, steps)| height_of(steps));
     match inner.max() {
-        Some(inner) => BOX_HEIGHT + 2 * GAP + inner,
+        Some(inner) => BOX_HEIGHT + 3 * GAP + inner,
         None => BOX_HEIGHT,
     }
 }
@@ -108,6 +108,10 @@ fn drawn(step: &Drawn, at: At) -> Markup {
         .map(|(_, steps)| width_of(steps))
         .collect();
     let whole = widths.iter().sum::<u32>() + GAP * (widths.len().saturating_sub(1) as u32);
+    let end = At {
+        x: at.x,
+        y: at.y + step_height(step),
+    };
     let mut left = (at.x * 2).saturating_sub(whole) / 2;
     let mut parts = Vec::new();
     for ((name, steps), width) in step.branches.iter().zip(&widths) {
@@ -115,10 +119,18 @@ fn drawn(step: &Drawn, at: At) -> Markup {
             x: left + width / 2,
             y: below.y + 2 * GAP,
         };
+        let last = At {
+            x: top.x,
+            y: match steps.is_empty() {
+                true => below.y + GAP + MARGIN,
+                false => top.y + height_of(steps),
+            },
+        };
         parts.push(html! {
             (line(below, At { x: top.x, y: below.y + GAP / 2 }))
             text.branch x=(top.x) y=(below.y + GAP + 6) text-anchor="middle" { (shown(name)) }
             (sequence(steps, top))
+            (line(last, end))
         });
         left += width + GAP;
     }
@@ -167,7 +179,7 @@ mod tests {
         assert_eq!(width_of(std::slice::from_ref(&block)), 2 * BOX_WIDTH + GAP);
         assert_eq!(
             step_height(&block),
-            BOX_HEIGHT + 2 * GAP + 2 * BOX_HEIGHT + GAP
+            BOX_HEIGHT + 3 * GAP + 2 * BOX_HEIGHT + GAP
         );
         let html = graph(&[block, step("<script>")]).unwrap().into_string();
         assert!(

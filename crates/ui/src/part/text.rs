@@ -62,7 +62,8 @@ pub(crate) fn bytes(count: usize) -> String {
     match count {
         0..1_024 => format!("{count} B"),
         1_024..1_048_576 => format!("{:.1} KiB", count as f64 / 1_024.0),
-        _ => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
     }
 }
 

@@ -49,7 +49,11 @@ pub(crate) fn took(span: Duration) -> String {
     match span.as_millis() {
         ms @ 0..1_000 => format!("{ms} ms"),
         ms @ 1_000..60_000 => format!("{:.1} s", ms as f64 / 1_000.0),
-        ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+        ms @ 60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+        ms @ 3_600_000..172_800_000 => {
+            format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000)
+        }
+        ms => format!("{} d {} h", ms / 86_400_000, ms % 86_400_000 / 3_600_000),
     }
 }
 
@@ -97,6 +101,8 @@ mod tests {
         assert_eq!(took(Duration::from_millis(999)), "999 ms");
         assert_eq!(took(Duration::from_millis(1_500)), "1.5 s");
         assert_eq!(took(Duration::from_secs(125)), "2 min 5 s");
+        assert_eq!(took(Duration::from_mins(125)), "2 h 5 min");
+        assert_eq!(took(Duration::from_hours(50)), "2 d 2 h");
     }
 
     #[test]

@@ -10,11 +10,7 @@ use serde::Deserialize;
 use super::{RunPath, run::deployment};
 use crate::{
     fields::Fields,
-    part::{
-        code::quoted,
-        confirm::{Question, confirm},
-        text,
-    },
+    part::{code::quoted, text},
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
@@ -59,20 +55,21 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         Some(from) => format!("Run again from {from}?"),
         None => "Run it again from the start?".to_owned(),
     };
-    let button = format!("Replay with {}", plan.deployment_id);
     let list = format!("/workflows/{}", path.workflow);
-    let question = Question {
-        title: &title,
-        consequences: html! {
+    let body = html! {
+        section.confirm {
+            h1 { (title) }
             p { "A new run begins with the same event. It follows " (deployment(Some(&followed.deployment), &list, visitor.now_ms)) "." }
             (other_version(&view, &visitor, &request, &plan))
             (skipped(&plan))
             (done_again(&followed, &plan))
-        },
-        action: &format!("{base}/replay"),
-        fields: &[("from", &asked.from), ("deployment", &asked.deployment)],
-        button: &button,
-        back: &base,
+            form.actions method="post" action={ (base) "/replay" } {
+                input type="hidden" name="from" value=(asked.from);
+                input type="hidden" name="deployment" value=(asked.deployment);
+                button.primary { "Replay with " (plan.deployment_id) }
+                a.button.quiet href=(base) { "Back to the run" }
+            }
+        }
     };
     let mut command = format!("headwater workflows replay {}", path.run);
     if let Some(from) = &request.from {
@@ -81,7 +78,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     if request.is_same {
         command.push_str(" --same");
     }
-    Ok(Page::of(Section::Workflows, "Replay a run", confirm(&question)).command(command))
+    Ok(Page::of(Section::Workflows, "Replay a run", body).command(command))
 }
 
 /// The way to the same question about the other deployment, if the run followed another one.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::time::EpochMs;
+use headwater_model::{id::DeploymentId, time::EpochMs};
 use headwater_platform::{
     DeploymentSummary, DeploymentView, PlatformError, SendRecord, SendState, SendWay,
     WorkflowRunView,
@@ -54,7 +54,6 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     let base = path.base();
     let list = format!("/workflows/{}", path.workflow);
     let is_open = view.run.status.is_open();
-    let is_same = view.run.deployment_id.as_ref() == Some(current);
     let steps = Steps {
         view: &view,
         followed: followed.as_ref(),
@@ -67,7 +66,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             header.title {
                 h1 { "Run of " (text::line(name)) }
                 (run_status::of_run(view.run.status))
-                (buttons(&view, &base, is_same))
+                (buttons(&view, &base, current))
             }
             @if is_open { (follow_bar(&visitor)) }
             (facts(&view, followed.as_ref(), &list, visitor.now_ms))
@@ -86,20 +85,17 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         .command(format!("headwater workflows logs {}", path.run)))
 }
 
-fn buttons(view: &WorkflowRunView, base: &str, is_same: bool) -> Markup {
-    let newest = if is_same {
-        "Replay"
-    } else {
-        "Replay with the newest deployment"
-    };
+fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId) -> Markup {
+    let own = view.run.deployment_id.as_ref();
+    let other = own.filter(|own| *own != newest);
     html! {
         div.actions {
             @if view.run.status.is_open() {
                 a.button.danger href={ (base) "/cancel" } { "Cancel" }
             } @else if view.event.is_some() {
-                a.button href={ (base) "/replay" } data-key="r" { (icon(Icon::Play)) (newest) }
-                @if !is_same && let Some(id) = &view.run.deployment_id {
-                    a.button href={ (base) "/replay?deployment=same" } { (icon(Icon::Play)) "Replay with " (id) }
+                a.button href={ (base) "/replay" } data-key="r" { (icon(Icon::Play)) "Replay with the newest, " (newest) }
+                @if let Some(own) = other {
+                    a.button href={ (base) "/replay?deployment=same" } { (icon(Icon::Play)) "Replay with the same, " (own) }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! `/workflows/{id}/steps`: the definition of a deployment, as a drawing and as a nested list.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::extract::State;
 use headwater_model::id::{DeploymentId, WorkflowId};
@@ -108,6 +108,15 @@ fn item(nodes: &[NodeOutline], node: &NodeOutline) -> Markup {
     }
 }
 
+/// The length of a delay or a wait, which blocks have in milliseconds.
+fn span(node: &NodeOutline, name: &str, value: &Value) -> Option<Duration> {
+    let is_span = node.kind != "step" && matches!(name, "for" | "timeout");
+    value
+        .as_u64()
+        .filter(|_| is_span)
+        .map(Duration::from_millis)
+}
+
 /// The props of a step, or the keys of a block, and its bounds.
 pub(crate) fn given(node: &NodeOutline) -> Markup {
     let part = |_: &str| String::new();
@@ -118,12 +127,13 @@ pub(crate) fn given(node: &NodeOutline) -> Markup {
                     dt { (text::line(name)) }
                     dd {
                         @if node.secrets.contains(name) { span.note { "set, not shown" } }
+                        @else if let Some(span) = span(node, name, value) { (time::took(span)) }
                         @else if let Value::String(text) = value { code { (text::visible(text)) } }
                         @else if value.is_number() || value.is_boolean() || value.is_null() { code { (value) } }
                         @else { (Tree { part: &part, name, at: "" }.markup(value)) }
                     }
                 }
-                @if let Some(ms) = node.timeout_ms { dt { "Time limit" } dd { (time::took(std::time::Duration::from_millis(ms))) } }
+                @if let Some(ms) = node.timeout_ms { dt { "Time limit" } dd { (time::took(Duration::from_millis(ms))) } }
                 @if let Some(attempts) = node.attempts { dt { "Tries" } dd { (attempts) } }
             }
         }

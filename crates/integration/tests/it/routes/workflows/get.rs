@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     code::unknown,
-    workflows::{Folder, HTTP},
+    workflows::{Folder, HTTP, waiting},
 };
 
 #[tokio::test]
@@ -43,4 +43,25 @@ async fn an_unknown_workflow_is_not_found() {
         let error = node.get(&format!("/workflows/{id}")).await.is(404).error();
         assert_eq!(error["message"], format!("there is no workflow `{id}`"));
     }
+}
+
+#[tokio::test]
+async fn health_is_shown_where_it_is_asked_for() {
+    let node = Node::start().await;
+    let code = "if (steps.trigger.event === 'wait') $.flow.suspend(); else throw new Error('no');";
+    let timer = "- type: schedule\n  interval_seconds: 3600\n";
+    let workflow = Folder::new(timer, &[("one", code)]).deployed(&node).await;
+    let failed = workflow.run(&node, json!("throw"), "failed").await;
+    let open = workflow.start(&node, json!("wait")).await;
+    waiting(&node, &open).await;
+    let listed = node.get("/workflows?expand=health").await.is(200).items();
+    let health = &listed[0]["health"];
+    assert_eq!(health["last_run"]["id"], failed["id"]);
+    assert_eq!(health["failing_since_ms"], failed["started_at_ms"]);
+    assert_eq!(health["open_runs"], 1);
+    assert!(health["next_tick_at_ms"].is_u64(), "{health}");
+    let path = format!("{}?expand=health", workflow.path());
+    assert_eq!(&node.get(&path).await.is(200).data()["health"], health);
+    let plain = node.get(&workflow.path()).await.is(200).data();
+    assert!(plain.get("health").is_none(), "{plain}");
 }

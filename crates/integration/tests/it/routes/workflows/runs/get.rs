@@ -39,6 +39,8 @@ async fn runs_are_listed_by_their_status() {
         ("?open=false", vec![&cancelled, &failed, &succeeded]),
         ("?status=succeeded", vec![&succeeded]),
         ("?status=failed", vec![&failed]),
+        ("?status=error", vec![&failed]),
+        ("?status=paused", vec![&open]),
         ("?status=cancelled", vec![&cancelled]),
         ("?open=true", vec![&open]),
         ("?status=waiting", vec![&open]),

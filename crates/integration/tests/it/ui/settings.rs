@@ -1,0 +1,150 @@
+//! The pages of data stores and of the settings over HTTP.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use super::visitor::Visitor;
+
+#[tokio::test]
+async fn records_are_written_shown_and_deleted() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let record = [
+        ("key", "user:1"),
+        ("value", "{\"a\": [\"<b>\"]}"),
+        ("ttl", ""),
+    ];
+    let wrong = [("key", "user:1"), ("value", "{"), ("ttl", "")];
+    visitor.post("/data/cache/record", &wrong).await.is(422);
+    visitor.post("/data/cache/record", &record).await.is(303);
+    let other = [("key", "other"), ("value", "7"), ("ttl", "60")];
+    visitor.post("/data/cache/record", &other).await.is(303);
+    for (path, shown) in [
+        ("/data", "cache"),
+        ("/data/cache?prefix=user", "user:1"),
+        ("/data/cache?prefix=none", "No key begins with that"),
+        ("/data/cache/record?key=user%3A1", "&lt;b&gt;"),
+        (
+            "/data/cache/record/delete?key=user%3A1",
+            "Delete the record",
+        ),
+        ("/data/cache/delete", "Type the name"),
+    ] {
+        let page = visitor.get(path).await.is(200);
+        assert!(page.text.contains(shown), "{path}: {}", page.text);
+        assert!(!page.text.contains("<b>\""), "{path}: {}", page.text);
+    }
+    let stored = node.get("/data_stores/cache/records").await.is(200).items();
+    assert_eq!(stored[1]["value"], json!({"a": ["<b>"]}));
+    let key = [("key", "user:1")];
+    visitor
+        .post("/data/cache/record/delete", &key)
+        .await
+        .is(303);
+    visitor.get("/data/cache/record?key=user%3A1").await.is(404);
+    visitor
+        .post("/data/cache/delete", &[("name", "cach")])
+        .await
+        .is(422);
+    visitor
+        .post("/data/cache/delete", &[("name", "cache")])
+        .await
+        .is(303);
+    visitor.get("/data/cache").await.is(404);
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_revoked() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let only = visitor.get("/settings/keys").await.is(200);
+    assert!(only.text.contains("your only key"), "{}", only.text);
+    visitor
+        .post("/settings/keys", &[("name", " ")])
+        .await
+        .is(422);
+    let new = visitor
+        .post("/settings/keys", &[("name", "laptop")])
+        .await
+        .is(200);
+    let start = new.text.find("hw_").expect("the key is shown");
+    let end = new.text[start..].find(['<', '"']).unwrap();
+    let secret = new.text[start..start + end].to_owned();
+    let theirs = Visitor::with(&node, &secret).await;
+    let listed = visitor.get("/settings/keys").await.is(200);
+    assert!(listed.text.contains("laptop") && !listed.text.contains(&secret));
+    let keys = node.get("/keys").await.is(200).items();
+    let id = keys[1]["id"].as_str().unwrap();
+    let revoke = format!("/settings/keys/{id}/revoke");
+    visitor.get(&revoke).await.is(200);
+    visitor.post(&revoke, &[]).await.is(303);
+    let gone = theirs.get("/settings").await.is(303);
+    assert!(gone.header("location").starts_with("/signin"));
+}
+
+#[tokio::test]
+async fn settings_are_shown_and_changed() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    for (tab, shown) in [
+        ("profile", "administrator of this node"),
+        ("sessions", "this browser"),
+        ("members", "the last member stays"),
+        ("variables", "no variables here yet"),
+        ("usage", "midnight UTC"),
+        ("users", "Create a user"),
+        ("node", "Readiness"),
+    ] {
+        let page = visitor.get(&format!("/settings/{tab}")).await.is(200);
+        assert!(page.text.contains(shown), "{tab}: {}", page.text);
+    }
+    let bad = [("name", "1A"), ("value", "x")];
+    visitor.post("/settings/variables", &bad).await.is(422);
+    let good = [("name", "TOKEN"), ("value", "hunter2")];
+    visitor.post("/settings/variables", &good).await.is(303);
+    let page = visitor.get("/settings/variables").await.is(200);
+    assert!(page.text.contains("TOKEN") && !page.text.contains("hunter2"));
+    let name = [("name", "TOKEN")];
+    visitor
+        .post("/settings/variables/delete", &name)
+        .await
+        .is(303);
+    visitor
+        .post("/settings/variables/delete", &name)
+        .await
+        .is(404);
+}
+
+#[tokio::test]
+async fn other_browsers_are_signed_out() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let other = Visitor::of(&node).await;
+    let sessions = node.get("/sessions").await.is(200).items();
+    let id = sessions[1]["id"].as_str().unwrap();
+    visitor
+        .post(&format!("/settings/sessions/{id}/end"), &[])
+        .await
+        .is(303);
+    other.get("/settings").await.is(303);
+    visitor.get("/settings").await.is(200);
+}
+
+#[tokio::test]
+async fn only_the_administrator_sees_users_and_the_node() {
+    let node = Node::start().await;
+    let admin = Visitor::of(&node).await;
+    let fields = [("username", "ada"), ("email", "ada@example.com")];
+    let new = admin.post("/settings/users", &fields).await.is(200);
+    let start = new.text.find("hw_").expect("the key is shown");
+    let end = new.text[start..].find(['<', '"']).unwrap();
+    let user = Visitor::with(&node, &new.text[start..start + end]).await;
+    admin.post("/settings/users", &fields).await.is(422);
+    for path in ["/settings/users", "/settings/node"] {
+        user.get(path).await.is(403);
+        admin.get(path).await.is(200);
+    }
+    let profile = user.get("/settings").await.is(200);
+    assert!(!profile.text.contains("/settings/node"), "{}", profile.text);
+    user.post("/settings/users", &fields).await.is(403);
+}

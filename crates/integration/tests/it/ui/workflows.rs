@@ -1,0 +1,175 @@
+//! The pages of workflows over HTTP, with their runs.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::workflows::{Folder, HTTP, until, waiting};
+
+const OBEDIENT: &str = "const { event } = steps.trigger; console.log('a <i>line</i>'); \
+    if (event === 'wait') $.flow.suspend(); if (event === 'throw') throw new Error('told <b>to</b>'); \
+    return { a: event };";
+
+fn page_of(workflow: &str, run: &str) -> String {
+    format!("{workflow}{run}")
+}
+
+#[tokio::test]
+async fn a_workflow_and_its_runs_are_shown() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let none = visitor.get("/workflows").await.is(200);
+    assert!(
+        none.text.contains("There are no workflows"),
+        "{}",
+        none.text
+    );
+    let folder = Folder::new(HTTP, &[("first", "return 1;"), ("obey", OBEDIENT)]);
+    let workflow = folder.deployed(&node).await;
+    let failed = workflow.start(&node, json!("throw")).await;
+    until(&node, &failed, "failed").await;
+    let base = workflow.path();
+    for (path, shown) in [
+        ("/workflows", "Orders"),
+        (&*base, "told &lt;b&gt;to&lt;/b&gt;"),
+        (&format!("{base}/runs?status=error"), "failed"),
+        (
+            &format!("{base}/runs?status=paused"),
+            "No run that is kept is waiting",
+        ),
+        (&format!("{base}/steps"), "./obey/entry.js"),
+        (&format!("{base}/events"), "emitted nothing"),
+        (&format!("{base}/errors"), "told &lt;b&gt;to&lt;/b&gt;"),
+        (&format!("{base}/settings"), workflow.endpoint()),
+        (&format!("{base}/delete"), "Delete the workflow"),
+    ] {
+        let page = visitor.get(path).await.is(200);
+        assert!(page.text.contains(shown), "{path}: {}", page.text);
+        assert!(!page.text.contains("<b>to"), "{path}: {}", page.text);
+    }
+    let page = visitor.get(&page_of(&base, &failed)).await.is(200);
+    for shown in [
+        "a &lt;i&gt;line&lt;/i&gt;",
+        "Run again from here",
+        "Return value",
+        "data-refresh=\"off\"",
+        "steps.trigger.event",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_started_replayed_and_begun_again_at_a_step() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let folder = Folder::new(HTTP, &[("first", "return 1;"), ("obey", OBEDIENT)]);
+    let workflow = folder.deployed(&node).await;
+    let base = workflow.path();
+    let wrong = visitor
+        .post(&format!("{base}/run"), &[("event", "{")])
+        .await
+        .is(422);
+    assert!(wrong.text.contains("not JSON"), "{}", wrong.text);
+    let started = visitor
+        .post(&format!("{base}/run"), &[("event", "\"throw\"")])
+        .await
+        .is(303);
+    let page = started.header("location").to_owned();
+    let run = page.strip_prefix(&base).unwrap().to_owned();
+    until(&node, &run, "failed").await;
+    let question = visitor
+        .get(&format!("{page}/replay?from=obey"))
+        .await
+        .is(200);
+    assert!(
+        question.text.contains("These are skipped"),
+        "{}",
+        question.text
+    );
+    let replay = visitor
+        .post(
+            &format!("{page}/replay"),
+            &[("from", "obey"), ("deployment", "same")],
+        )
+        .await
+        .is(303);
+    let replayed = replay
+        .header("location")
+        .strip_prefix(&base)
+        .unwrap()
+        .to_owned();
+    let again = until(&node, &replayed, "failed").await;
+    assert_eq!(
+        Some(again["replay_of"].as_str().unwrap()),
+        run.rsplit('/').next()
+    );
+}
+
+#[tokio::test]
+async fn a_wait_is_answered_and_a_run_cancelled() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)])
+        .deployed(&node)
+        .await;
+    let base = workflow.path();
+    let run = workflow.start(&node, json!("wait")).await;
+    waiting(&node, &run).await;
+    let page = page_of(&base, &run);
+    let shown = visitor.get(&page).await.is(200);
+    assert!(shown.text.contains("data-refresh=\"on\""), "{}", shown.text);
+    let answer = |data: &'static str| [("path", "obey"), ("action", "resume"), ("data", data)];
+    let action = format!("{page}/answer");
+    visitor.post(&action, &answer("{")).await.is(422);
+    visitor.post(&action, &answer("{\"yes\":1}")).await.is(303);
+    let ended = until(&node, &run, "succeeded").await;
+    assert_eq!(
+        ended["steps"][0]["exports"]["$resume_data"],
+        json!({"yes": 1})
+    );
+    let phases = ended["steps"][0]["phases"].as_array().unwrap();
+    assert_eq!(phases[1]["wait"], "suspend");
+
+    let other = workflow.start(&node, json!("wait")).await;
+    waiting(&node, &other).await;
+    let page = page_of(&base, &other);
+    visitor.get(&format!("{page}/cancel")).await.is(200);
+    visitor.post(&format!("{page}/cancel"), &[]).await.is(303);
+    until(&node, &other, "cancelled").await;
+}
+
+#[tokio::test]
+async fn a_run_is_found_below_its_own_workflow_only() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let folder = Folder::new(HTTP, &[("obey", OBEDIENT)]);
+    let (one, other) = (folder.deployed(&node).await, folder.deployed(&node).await);
+    let run = one.start(&node, json!("end")).await;
+    until(&node, &run, "succeeded").await;
+    visitor.get(&page_of(&one.path(), &run)).await.is(200);
+    for part in ["", "/replay", "/cancel", "/value?of=event"] {
+        let page = format!("{}{part}", page_of(&other.path(), &run));
+        visitor.get(&page).await.is(404);
+    }
+}
+
+#[tokio::test]
+async fn a_workflow_is_paused_and_deleted() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let workflow = Folder::new(HTTP, &[]).deployed(&node).await;
+    let base = workflow.path();
+    visitor
+        .post(&format!("{base}/switch"), &[("active", "false")])
+        .await
+        .is(303);
+    let paused = visitor.get(&base).await.is(200);
+    assert!(
+        paused.text.contains("The workflow is paused"),
+        "{}",
+        paused.text
+    );
+    visitor.post(&format!("{base}/delete"), &[]).await.is(303);
+    visitor.get(&base).await.is(404);
+}

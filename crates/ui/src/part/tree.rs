@@ -101,8 +101,8 @@ impl Tree<'_> {
             details open[place.level < OPEN_LEVELS] {
                 summary {
                     (label(place)) (open) span.size { " " (grouped(count as u64)) " " } (close)
-                    (copying(&Value::Null, place))
                 }
+                @if place.level > 0 { div.leaf.tools { (copying(&Value::Null, place)) } }
                 @for row in &rows { (row) }
                 @if count > rows.len() {
                     div.leaf {

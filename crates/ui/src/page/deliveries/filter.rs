@@ -15,8 +15,8 @@ pub(crate) const STATES: [(&str, &str, DeliveryState); 4] = [
     ("discarded", "Discarded", DeliveryState::Discarded),
 ];
 /// The answers that lists are filtered by.
-pub(crate) const ANSWERS: [&str; 10] = [
-    "2xx", "3xx", "4xx", "5xx", "timeout", "dns", "tls", "refused", "redirect", "blocked",
+pub(crate) const ANSWERS: [&str; 9] = [
+    "2xx", "3xx", "4xx", "5xx", "timeout", "dns", "tls", "refused", "blocked",
 ];
 
 /// The parameters; empty ones filter nothing, and so do those that cannot be read.

@@ -94,7 +94,7 @@ fn search_form(visitor: &Visitor, query: &str, app: Option<&str>) -> Markup {
     html! {
         form.filters role="search" action="/deploy" {
             @if let Some(workspace) = &visitor.workspace { input type="hidden" name="workspace" value=(workspace); }
-            label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or a package such as npm:@pipedream/rss" autocomplete="off"; }
+            label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or a package such as npm:@pipedream/gitlab" autocomplete="off"; }
             label { span.unseen { "App" } input name="app" value=(app.unwrap_or_default()) placeholder="App, such as github" autocomplete="off"; }
             button { "Search" }
         }
@@ -247,7 +247,7 @@ fn nothing(query: &str, app: Option<&str>) -> Markup {
         return empty(
             "There are no components here yet.",
             html! {
-                p { "Search in a package of components, such as " a href="/deploy?q=npm:@pipedream/rss" { "npm:@pipedream/rss" } ", or " a href="/deploy/code" { "write one" } "." }
+                p { "Search in a package of components, such as " a href="/deploy?q=npm:@pipedream/gitlab" { "npm:@pipedream/gitlab" } ", or " a href="/deploy/code" { "write one" } "." }
                 p { "Or in a terminal: " (copyable("headwater deploy examples/http-orders.mjs")) }
             },
         );
@@ -266,7 +266,7 @@ mod tests {
     fn a_search_may_name_a_package() {
         for (query, expected) in [
             ("npm:rss-parser", Some("npm:rss-parser")),
-            (" @pipedream/rss ", Some("npm:@pipedream/rss")),
+            (" @pipedream/gitlab ", Some("npm:@pipedream/gitlab")),
             ("@pipedream", None),
             ("rss feed", None),
             ("@a/b c", None),

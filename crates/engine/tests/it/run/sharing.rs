@@ -56,9 +56,9 @@ async fn sources_that_want_other_heaps_share_no_worker() {
     echo(&node, &usual).await;
     echo(&node, &large).await;
     assert_eq!(node.engine.status().source_workers, 2);
-    let keep = json!({"deed": "keep", "mib": 400});
-    node.run(&large, keep.clone()).await.returned();
-    let refused = node.run(&usual, keep).await;
+    let grow = json!({"deed": "grow", "mib": 200});
+    node.run(&large, grow.clone()).await.returned();
+    let refused = node.run(&usual, grow).await;
     let is_kept = matches!(refused.outcome(), Outcome::Returned { .. });
     assert!(!is_kept, "{refused:?}");
 }

@@ -6,7 +6,7 @@ use headwater_model::id::WorkflowId;
 use headwater_workflow::state_file::StateFile;
 
 use super::look::Look;
-use super::remembered::Remembered;
+use super::remembered::{Remembered, Standing};
 
 /// The workflow of a folder.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,8 +90,9 @@ pub(super) fn gone(look: &Look, remembered: &Remembered) -> Vec<WorkflowId> {
     };
     let may_be_there =
         |folder: &str| look.may_hide(folder) || claims.get(folder) == Some(&Claim::Unreadable);
-    let deployed = remembered.entries().filter(|(_, entry)| !entry.is_gone);
-    let gone = deployed.filter(|(id, entry)| !is_there(id) && !may_be_there(&entry.folder));
+    let remembered = remembered.entries();
+    let maybe_on = remembered.filter(|(_, entry)| entry.standing != Standing::Gone);
+    let gone = maybe_on.filter(|(id, entry)| !is_there(id) && !may_be_there(&entry.folder));
     gone.map(|(id, _)| id).collect()
 }
 
@@ -128,7 +129,7 @@ mod tests {
         let entry = Entry {
             folder: "orders".to_owned(),
             state: state(FIRST),
-            is_gone: false,
+            standing: Standing::Deployed,
         };
         remembered.keep(&FIRST.parse().unwrap(), entry).unwrap();
         (dir, remembered)
@@ -201,7 +202,10 @@ mod tests {
             .unreadable
             .insert("orders".to_owned(), "denied".to_owned());
         assert_eq!(gone(&hidden, &remembered), []);
-        remembered.leave(&first[0]).unwrap();
+        remembered.stands(&first[0], Standing::Gone).unwrap();
         assert_eq!(gone(&look(&[]), &remembered), []);
+        // The node died while it was deployed again, and it may be on.
+        remembered.stands(&first[0], Standing::Changing).unwrap();
+        assert_eq!(gone(&look(&[]), &remembered), first);
     }
 }

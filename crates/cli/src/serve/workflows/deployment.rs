@@ -11,7 +11,7 @@ use headwater_workflow::finding::Severity;
 use headwater_workflow::state_file::StateFile;
 
 use super::claims::Claim;
-use super::remembered::{Entry, Remembered};
+use super::remembered::{Entry, Remembered, Standing};
 use crate::workflow::findings;
 use crate::workflow::folder::{Folder, STATE_FILE};
 
@@ -75,27 +75,30 @@ impl Deployer {
     ) -> Result<String> {
         let caller = self.app.administrator().await?;
         let state = folder.files.get(STATE_FILE).cloned().unwrap_or_default();
-        let known = self.remembered.get(id);
-        let is_gone = known.is_some_and(|entry| entry.is_gone);
-        let is_on = known.is_some() && !is_gone;
+        let former = self.remembered.get(id).map(|entry| entry.standing);
+        let is_on = former == Some(Standing::Deployed);
         if is_on && self.is_deployed(&caller, folder).await {
-            self.keep(id, name, &state, false)?;
+            self.keep(id, name, &state, Standing::Deployed)?;
             return Ok(state);
         }
         // Known before it is there: whatever happens in between, no second workflow is created from this folder. One that
-        // was turned off counts as gone until it is deployed: else the next start would find its files deployed already.
-        self.keep(id, name, &state, is_gone)?;
+        // was turned off is deployed even if its files are the same, and is turned off again should its folder go meanwhile.
+        let standing = match former {
+            None | Some(Standing::Deployed) => Standing::Deployed,
+            Some(Standing::Changing | Standing::Gone) => Standing::Changing,
+        };
+        self.keep(id, name, &state, standing)?;
         let request = DeployWorkflow {
             files: folder.files.clone(),
             workspace_id: self.workspace_id.clone(),
         };
         let deployed = self.app.deploy_workflow(&caller, request).await;
-        if deployed.is_err() && !is_on {
+        if deployed.is_err() && matches!(former, None | Some(Standing::Gone)) {
             // There is nothing to turn off, and what was turned off stays so.
-            self.remembered.leave(id)?;
+            self.remembered.stands(id, Standing::Gone)?;
         }
         let deployed = deployed?;
-        self.keep(id, name, &deployed.state_file, false)?;
+        self.keep(id, name, &deployed.state_file, Standing::Deployed)?;
         for finding in &deployed.findings {
             let line = findings::line(&folder.dir, &findings::of_definition(finding));
             match finding.severity {
@@ -113,6 +116,7 @@ impl Deployer {
     /// Turns a workflow's triggers off, if it is still there. Its runs stay.
     pub(super) async fn turn_off(&mut self, id: &WorkflowId) -> Result<()> {
         let caller = self.app.administrator().await?;
+        self.remembered.stands(id, Standing::Changing)?;
         let off = headwater_platform::UpdateWorkflow {
             active: Some(false),
         };
@@ -125,7 +129,7 @@ impl Deployer {
             Err(PlatformError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        self.remembered.leave(id)
+        self.remembered.stands(id, Standing::Gone)
     }
 
     async fn is_deployed(&self, caller: &Caller, folder: &Folder) -> bool {
@@ -139,11 +143,17 @@ impl Deployer {
         (id, state)
     }
 
-    fn keep(&mut self, id: &WorkflowId, folder: &str, state: &str, is_gone: bool) -> Result<()> {
+    fn keep(
+        &mut self,
+        id: &WorkflowId,
+        folder: &str,
+        state: &str,
+        standing: Standing,
+    ) -> Result<()> {
         let entry = Entry {
             folder: folder.to_owned(),
             state: state.to_owned(),
-            is_gone,
+            standing,
         };
         self.remembered.keep(id, entry)
     }

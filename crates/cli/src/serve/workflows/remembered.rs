@@ -18,9 +18,21 @@ pub(super) struct Entry {
     pub(super) folder: String,
     /// The text of its state file.
     pub(super) state: String,
-    /// Whether the folder is no longer there, and the workflow was turned off.
     #[serde(default)]
-    pub(super) is_gone: bool,
+    pub(super) standing: Standing,
+}
+
+/// The state of a workflow whose folder is deployed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Standing {
+    /// It is deployed, or is about to be for the first time.
+    #[default]
+    Deployed,
+    /// It is being turned off, or deployed again after that: should the node die now, nobody knows whether it is on.
+    Changing,
+    /// Its folder is no longer there, and it was turned off.
+    Gone,
 }
 
 /// The entries of one folder of workflows, by the ids of the workflows.
@@ -69,9 +81,9 @@ impl Remembered {
     pub(super) fn at(&self, folder: &str) -> Option<(WorkflowId, &Entry)> {
         let mut there = self.entries().filter(|(_, entry)| entry.folder == folder);
         let last = there.next()?;
-        Some(there.fold(last, |last, next| match last.1.is_gone {
-            true => next,
-            false => last,
+        Some(there.fold(last, |last, next| match last.1.standing {
+            Standing::Gone => next,
+            Standing::Deployed | Standing::Changing => last,
         }))
     }
 
@@ -85,13 +97,12 @@ impl Remembered {
         self.write()
     }
 
-    /// Keeps that the workflow's folder is gone.
-    pub(super) fn leave(&mut self, id: &WorkflowId) -> Result<()> {
+    /// Keeps where a workflow stands, if it is remembered, on disk when it returns.
+    pub(super) fn stands(&mut self, id: &WorkflowId, standing: Standing) -> Result<()> {
         let Some(entry) = self.get(id).cloned() else {
             return Ok(());
         };
-        let is_gone = true;
-        self.keep(id, Entry { is_gone, ..entry })
+        self.keep(id, Entry { standing, ..entry })
     }
 
     fn write(&self) -> Result<()> {
@@ -107,7 +118,7 @@ mod tests {
         Entry {
             folder: folder.to_owned(),
             state: "state".to_owned(),
-            is_gone: false,
+            standing: Standing::Deployed,
         }
     }
 
@@ -119,12 +130,12 @@ mod tests {
             ["p_abcdefg", "p_bcdefgh"].map(|id| id.parse().unwrap());
         let mut remembered = open("/a");
         remembered.keep(&first, entry("orders")).unwrap();
-        remembered.leave(&first).unwrap();
+        remembered.stands(&first, Standing::Gone).unwrap();
         assert_eq!(remembered.at("orders").unwrap().0, first);
         remembered.keep(&second, entry("orders")).unwrap();
         let remembered = open("/a");
         assert_eq!(remembered.at("orders").unwrap().0, second);
-        assert!(remembered.get(&first).unwrap().is_gone);
+        assert_eq!(remembered.get(&first).unwrap().standing, Standing::Gone);
         assert_eq!(remembered.entries().count(), 2);
         assert_eq!(open("/b").entries().count(), 0);
     }

@@ -208,9 +208,8 @@ async fn a_folder_that_comes_back_is_on_after_a_kill_too() {
     workflows(&node, |there| there[0]["active"] == false).await;
     let remembered = node.data_dir().join("workflow-folders.json");
     let is_gone = || {
-        std::fs::read_to_string(&remembered)
-            .unwrap()
-            .contains("true")
+        let remembered = std::fs::read_to_string(&remembered).unwrap();
+        remembered.contains("\"gone\"")
     };
     await_that(is_gone).await;
     rename(&aside.path().join("orders"), &folders.path("orders"));

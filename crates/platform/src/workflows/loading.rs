@@ -53,7 +53,7 @@ impl WorkflowContext {
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
-        let (mut tree, blobs) = self.tree(&head, definition, run_id).await?;
+        let (tree, blobs) = self.tree(&head, definition, run_id).await?;
         let is_new = !head.has_begun();
         let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
@@ -65,7 +65,6 @@ impl WorkflowContext {
         if is_admitted {
             head.started_at_ms.get_or_insert(now_ms);
         }
-        tree.wake(now_ms);
         let mut run = LiveRun {
             execution,
             // One that waits to begin has no part in the ends of nodes.
@@ -95,7 +94,9 @@ impl WorkflowContext {
             // The code of the first steps had its URLs before a commit, and the node died: the steps begin as they did then.
             run.advance(now_ms);
         }
+        // An answer that was taken counts, even if its wait is over by the time that the run is read.
         run.resolve(answers, now_ms);
+        run.tree.wake(now_ms);
         Ok(run)
     }
 

@@ -40,7 +40,6 @@ impl Platform {
             return Ok(BTreeSet::new());
         };
         let now_ms = self.core.env.now_ms();
-        tree.wake(now_ms);
         for answer in self.core.store.resolutions(id).await? {
             let path = answer.wait.path.parse::<Path>();
             let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());
@@ -48,6 +47,7 @@ impl Platform {
                 tree.resolve(&path, answer.wait.generation, resolution, now_ms);
             }
         }
+        tree.wake(now_ms);
         let (orders, _) = tree.advance(now_ms);
         Ok(orders.into_iter().map(|order| order.path).collect())
     }

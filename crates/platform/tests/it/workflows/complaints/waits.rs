@@ -119,6 +119,27 @@ async fn c07_an_answer_to_a_step_that_does_not_wait_changes_nothing() {
 }
 
 #[tokio::test]
+async fn c07_an_answer_that_was_taken_counts_even_if_its_run_is_read_after_the_wait() {
+    let world = World::new().await;
+    let flow = two_steps(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    let one = world.step("one").await;
+    let token = token(&one);
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    // The time is over, and nobody has noticed yet.
+    world.clock.advance(61_000);
+    let data = json!({ "late": false });
+    let taken = answer(&world, &token, WaitAction::Resume, data.clone()).await;
+    assert_eq!(taken, WaitAnswer::Taken);
+    let two = world.step("two").await;
+    assert_eq!(two.event["steps"]["one"]["$resume_data"], data);
+    two.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
 async fn c08_of_many_answers_at_once_one_counts() {
     let world = World::new().await;
     let flow = two_steps(&world).await;

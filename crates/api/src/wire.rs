@@ -64,7 +64,10 @@ pub(crate) use self::{
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
     session::{Session, SignInLink},
-    source::{DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource},
+    source::{
+        DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource,
+        WorkspaceSourcesRequest,
+    },
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},

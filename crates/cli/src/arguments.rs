@@ -219,9 +219,18 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
     /// Sources (the default)
-    Sources,
+    Sources(ListSourcesArguments),
     /// Published components and your own, with the newest version of each key
     Components(ComponentsArguments),
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct ListSourcesArguments {
+    /// Words of the name, in any case
+    pub(crate) words: Vec<String>,
+    /// Only those that run on their triggers, that do not, or whose newest run has failed
+    #[arg(long, value_parser = ["active", "paused", "failing"])]
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -39,7 +39,7 @@ mod workspaces;
 
 use anyhow::Result;
 
-use crate::arguments::{ClientCommand, ListWhat};
+use crate::arguments::{ClientCommand, ListSourcesArguments, ListWhat};
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -50,7 +50,8 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Update(arguments) => update::run(session, arguments).await,
         ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
         ClientCommand::List(arguments) => match arguments.what {
-            None | Some(ListWhat::Sources) => list::run(session).await,
+            None => list::run(session, &ListSourcesArguments::default()).await,
+            Some(ListWhat::Sources(arguments)) => list::run(session, &arguments).await,
             Some(ListWhat::Components(arguments)) => components::run(session, arguments).await,
         },
         ClientCommand::Publish(arguments) => publish::run(session, &arguments).await,

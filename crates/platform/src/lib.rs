@@ -117,6 +117,6 @@ pub use headwater_store::{
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
     FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
     Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
-    SendRecord, SendState, SendWay, Session, SourceHealth, Usage, User, Webhook, WebhookBacklog,
-    Workflow, WorkflowHealth, WorkflowState,
+    SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User, Wanted, Webhook,
+    WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -10,8 +10,8 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableLease, SavedComponent,
-    SettledSource, Source, SourceFilter, SourceState, StoreError,
+    ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableFilter, RunnableLease,
+    SavedComponent, SettledSource, Source, SourceState, StoreError,
 };
 
 use crate::{components, settle, sources, store::SqliteStore};
@@ -128,7 +128,7 @@ impl Catalog for SqliteStore {
 
     async fn sources(
         &self,
-        filter: &SourceFilter,
+        filter: &RunnableFilter,
         page: &PageRequest<SourceId>,
     ) -> Result<Page<Source>, StoreError> {
         let (filter, page) = (filter.clone(), page.clone());

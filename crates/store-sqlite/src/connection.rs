@@ -3,7 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use headwater_store::StoreError;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, config::DbConfig, ffi};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, Params, config::DbConfig, ffi, functions::FunctionFlags,
+};
 
 /// More than the distinct statements of this crate: all stay prepared.
 const STATEMENTS: usize = 512;
@@ -94,7 +96,11 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -16_000)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    Ok(())
+    // `lower` of SQLite knows ASCII only.
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("lower_case", 1, flags, |call| {
+        Ok(call.get::<String>(0)?.to_lowercase())
+    })
 }
 
 #[cfg(test)]

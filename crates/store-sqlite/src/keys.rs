@@ -97,8 +97,8 @@ pub(crate) fn page(
 ) -> Result<Page<ApiKey>, StoreError> {
     let listing = Listing {
         table: "api_keys",
-        filter: "user_id = ?1",
-        parameter: user_id,
+        filter: "user_id = ?1".to_owned(),
+        parameters: vec![user_id],
     };
     page_of(connection, &listing, page, KeyId::as_str, key)
 }

@@ -52,6 +52,7 @@ mod run_keys;
 mod run_places;
 mod run_records;
 mod run_retention;
+mod runnable_filter;
 mod runs;
 mod scheduled;
 mod sealed;

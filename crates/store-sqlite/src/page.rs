@@ -2,16 +2,16 @@
 
 use headwater_model::page::{Page, PageRequest, Position};
 use headwater_store::{Owner, StoreError};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::connection::failed;
 
 /// A listing in creation order, which is the order of ids.
 pub(crate) struct Listing<'a> {
     pub(crate) table: &'static str,
-    /// A condition on `?1`.
-    pub(crate) filter: &'static str,
-    pub(crate) parameter: &'a str,
+    /// A condition on the parameters: `?1` and so on.
+    pub(crate) filter: String,
+    pub(crate) parameters: Vec<&'a str>,
 }
 
 impl<'a> Listing<'a> {
@@ -23,8 +23,8 @@ impl<'a> Listing<'a> {
         };
         Self {
             table,
-            filter,
-            parameter,
+            filter: filter.to_owned(),
+            parameters: vec![parameter],
         }
     }
 }
@@ -41,22 +41,28 @@ pub(crate) fn page_of<T, C>(
     let Listing {
         table,
         filter,
-        parameter,
+        parameters,
     } = listing;
     let total: i64 = connection
         .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
-        .and_then(|mut statement| statement.query_row([parameter], |row| row.get(0)))
+        .and_then(|mut statement| {
+            statement.query_row(params_from_iter(parameters), |row| row.get(0))
+        })
         .map_err(&failed)?;
-    let (bound, order, from) = match &page.position {
-        Position::First => ("id > ?2", "ASC", ""),
-        Position::After(after) => ("id > ?2", "ASC", cursor(after)),
-        Position::Before(before) => ("id < ?2", "DESC", cursor(before)),
+    let (beyond, order, from) = match &page.position {
+        Position::First => (">", "ASC", ""),
+        Position::After(after) => (">", "ASC", cursor(after)),
+        Position::Before(before) => ("<", "DESC", cursor(before)),
     };
-    let sql =
-        format!("SELECT * FROM {table} WHERE {filter} AND {bound} ORDER BY id {order} LIMIT ?3");
+    let (last, limit) = (parameters.len() + 1, parameters.len() + 2);
+    let sql = format!(
+        "SELECT * FROM {table} WHERE {filter} AND id {beyond} ?{last} ORDER BY id {order} LIMIT ?{limit}"
+    );
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let limit = page.limit.to_string();
+    let parameters = parameters.iter().copied().chain([from, &*limit]);
     let mut rows = statement
-        .query(params![parameter, from, page.limit])
+        .query(params_from_iter(parameters))
         .map_err(&failed)?;
     let mut items = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {

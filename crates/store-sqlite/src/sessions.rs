@@ -59,8 +59,8 @@ impl Sessions for SqliteStore {
         self.read(move |connection| {
             let listing = Listing {
                 table: "sessions",
-                filter: "user_id = ?1",
-                parameter: user_id.as_str(),
+                filter: "user_id = ?1".to_owned(),
+                parameters: vec![user_id.as_str()],
             };
             page_of(connection, &listing, &page, SessionId::as_str, session)
         })

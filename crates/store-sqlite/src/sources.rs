@@ -8,7 +8,7 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableLease, Source, SourceFilter,
+    Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableFilter, RunnableLease, Source,
     SourceSpec, SourceState, StoreError, Taken,
 };
 use rusqlite::{Connection, Row, params};
@@ -20,9 +20,10 @@ use crate::{
     counted_events, emitters,
     living::{Living, as_json},
     owner,
-    page::{Listing, page_of},
+    page::page_of,
     queued_events,
     row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
+    runnable_filter::Condition,
     slugs, timers,
 };
 
@@ -307,24 +308,11 @@ fn endpoints(connection: &Connection, id: &SourceId) -> Result<Vec<Endpoint>, St
 
 pub(crate) fn page(
     connection: &Connection,
-    filter: &SourceFilter,
+    filter: &RunnableFilter,
     page: &PageRequest<SourceId>,
 ) -> Result<Page<Source>, StoreError> {
-    let (filter, parameter) = match filter {
-        SourceFilter::User(id) => (
-            "user_id = ?1 AND state NOT IN ('deploying', 'deleting')",
-            id.as_str(),
-        ),
-        SourceFilter::Workspace(id) => (
-            "workspace_id = ?1 AND state NOT IN ('deploying', 'deleting')",
-            id.as_str(),
-        ),
-    };
-    let listing = Listing {
-        table: "sources",
-        filter,
-        parameter,
-    };
+    let condition = Condition::new(filter)?;
+    let listing = condition.listing("sources", "'deploying', 'deleting'");
     page_of(connection, &listing, page, SourceId::as_str, |row| {
         source(connection, row)
     })

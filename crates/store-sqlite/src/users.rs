@@ -78,8 +78,8 @@ pub(crate) fn page(
 ) -> Result<Page<User>, StoreError> {
     let listing = Listing {
         table: "users",
-        filter: "?1 IS NOT NULL",
-        parameter: "",
+        filter: "TRUE".to_owned(),
+        parameters: Vec::new(),
     };
     page_of(connection, &listing, page, UserId::as_str, user)
 }
@@ -97,8 +97,8 @@ pub(crate) fn members(
 ) -> Result<Page<User>, StoreError> {
     let listing = Listing {
         table: "users",
-        filter: "id IN (SELECT user_id FROM memberships WHERE workspace_id = ?1)",
-        parameter: workspace_id,
+        filter: "id IN (SELECT user_id FROM memberships WHERE workspace_id = ?1)".to_owned(),
+        parameters: vec![workspace_id],
     };
     page_of(connection, &listing, page, UserId::as_str, user)
 }

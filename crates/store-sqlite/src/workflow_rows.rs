@@ -7,7 +7,7 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    Conflict, Deployment, NodeEpoch, Owner, Progress, RunnableLease, SourceFilter, StoreError,
+    Conflict, Deployment, NodeEpoch, Owner, Progress, RunnableFilter, RunnableLease, StoreError,
     Taken, Workflow, WorkflowDeploy, WorkflowEndpoint, WorkflowState,
 };
 use rusqlite::{Connection, Row, params};
@@ -21,7 +21,9 @@ use crate::{
     page::{Listing, page_of},
     queued_events,
     row::{get, name_of, named, parsed, raw, signed, unsigned},
-    run_places, slugs, timers,
+    run_places,
+    runnable_filter::Condition,
+    slugs, timers,
 };
 
 pub(crate) fn deploy(
@@ -391,18 +393,11 @@ pub(crate) fn endpoints(
 
 pub(crate) fn page(
     connection: &Connection,
-    filter: &SourceFilter,
+    filter: &RunnableFilter,
     page: &PageRequest<WorkflowId>,
 ) -> Result<Page<Workflow>, StoreError> {
-    let (filter, parameter) = match filter {
-        SourceFilter::User(id) => ("user_id = ?1 AND state <> 'deleting'", id.as_str()),
-        SourceFilter::Workspace(id) => ("workspace_id = ?1 AND state <> 'deleting'", id.as_str()),
-    };
-    let listing = Listing {
-        table: "workflows",
-        filter,
-        parameter,
-    };
+    let condition = Condition::new(filter)?;
+    let listing = condition.listing("workflows", "'deleting'");
     page_of(connection, &listing, page, WorkflowId::as_str, workflow)
 }
 
@@ -434,8 +429,8 @@ pub(crate) fn deployments(
 ) -> Result<Page<Deployment>, StoreError> {
     let listing = Listing {
         table: "deployments",
-        filter: "workflow_id = ?1",
-        parameter: id,
+        filter: "workflow_id = ?1".to_owned(),
+        parameters: vec![id],
     };
     page_of(
         connection,

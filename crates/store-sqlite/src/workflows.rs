@@ -8,7 +8,7 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    Deployment, NodeEpoch, Progress, RunnableLease, SourceFilter, StoreError, Workflow,
+    Deployment, NodeEpoch, Progress, RunnableFilter, RunnableLease, StoreError, Workflow,
     WorkflowDeploy, WorkflowEndpoint, Workflows,
 };
 
@@ -47,7 +47,7 @@ impl Workflows for SqliteStore {
 
     async fn workflows(
         &self,
-        filter: &SourceFilter,
+        filter: &RunnableFilter,
         page: &PageRequest<WorkflowId>,
     ) -> Result<Page<Workflow>, StoreError> {
         let (filter, page) = (filter.clone(), page.clone());

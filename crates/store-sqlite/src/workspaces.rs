@@ -83,8 +83,8 @@ pub(crate) fn page(
 ) -> Result<Page<Workspace>, StoreError> {
     let listing = Listing {
         table: "workspaces",
-        filter: "id IN (SELECT workspace_id FROM memberships WHERE user_id = ?1)",
-        parameter: user_id,
+        filter: "id IN (SELECT workspace_id FROM memberships WHERE user_id = ?1)".to_owned(),
+        parameters: vec![user_id],
     };
     page_of(connection, &listing, page, WorkspaceId::as_str, workspace)
 }

@@ -15,7 +15,8 @@ use crate::{
     error::StoreError,
     lease::{NodeEpoch, RunnableLease},
     progress::Progress,
-    sources::{NewSource, SettledSource, Source, SourceFilter, SourceState},
+    runnable_filter::RunnableFilter,
+    sources::{NewSource, SettledSource, Source, SourceState},
     tenants::Owner,
 };
 
@@ -171,9 +172,11 @@ pub trait Catalog {
     -> Result<Option<Source>, StoreError>;
 
     /// A page of sources in creation order.
+    /// MUST find names by all their words in any case, and states as they are
+    /// (`conformance::lists::a_list_of_sources_is_reduced_by_name_and_state`).
     async fn sources(
         &self,
-        filter: &SourceFilter,
+        filter: &RunnableFilter,
         page: &PageRequest<SourceId>,
     ) -> Result<Page<Source>, StoreError>;
 

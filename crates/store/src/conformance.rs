@@ -31,6 +31,7 @@ pub mod event_search;
 mod fixture;
 pub mod folders;
 pub mod history;
+pub mod lists;
 pub mod nodes;
 pub mod queue;
 pub mod redelivery;
@@ -77,6 +78,10 @@ macro_rules! conformance_tests {
                 a_page_begins_behind_a_cursor_that_is_gone,
                 channels_and_emitters_are_listed_apart,
                 sources_are_paged_both_ways,
+            }
+            lists {
+                a_list_of_sources_is_reduced_by_name_and_state,
+                a_list_of_workflows_is_reduced_by_name_and_state,
             }
             accounts {
                 accounts_are_created_and_deleted,

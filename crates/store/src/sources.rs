@@ -4,7 +4,7 @@ use headwater_model::{
     dedupe,
     endpoint::EndpointToken,
     hash::ArtifactHash,
-    id::{ComponentId, SourceId, UserId, WorkspaceId},
+    id::{ComponentId, SourceId},
     prop::{ConfiguredProps, PropDefinition},
     schedule::Schedule,
     time::{EpochMs, EpochSeconds},
@@ -130,13 +130,4 @@ impl SettledSource {
             now_ms,
         }
     }
-}
-
-/// Sources to list: those that are neither deploying nor deleting, in creation order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourceFilter {
-    /// All that the user deployed.
-    User(UserId),
-    /// All that live in the workspace.
-    Workspace(WorkspaceId),
 }

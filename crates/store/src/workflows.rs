@@ -16,7 +16,7 @@ use crate::{
     error::StoreError,
     lease::{NodeEpoch, RunnableLease},
     progress::Progress,
-    sources::SourceFilter,
+    runnable_filter::RunnableFilter,
     tenants::Owner,
 };
 
@@ -169,9 +169,11 @@ pub trait Workflows {
     ) -> Result<Vec<WorkflowEndpoint>, StoreError>;
 
     /// A page of workflows in creation order, without those that are being deleted.
+    /// MUST find names by all their words in any case, and states as they are
+    /// (`conformance::lists::a_list_of_workflows_is_reduced_by_name_and_state`).
     async fn workflows(
         &self,
-        filter: &SourceFilter,
+        filter: &RunnableFilter,
         page: &PageRequest<WorkflowId>,
     ) -> Result<Page<Workflow>, StoreError>;
 

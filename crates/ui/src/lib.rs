@@ -8,6 +8,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod address;
 mod assets;
 mod compressed;
 mod cookie;

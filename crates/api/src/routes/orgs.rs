@@ -7,7 +7,7 @@ use super::{ApiState, CallerExtension, PageReply, sources};
 use crate::{
     extract::{Pages, Paging, Params, PathId},
     openapi::failure,
-    wire::{Paged, Source, SourceRequest, id},
+    wire::{Paged, Source, WorkspaceSourcesRequest, id},
 };
 
 /// Lists a workspace's sources
@@ -18,7 +18,7 @@ use crate::{
     path = "/orgs/{id}/sources",
     operation_id = "list_workspace_sources",
     tag = "Sources",
-    params(("id" = id::Workspace, Path), Pages, SourceRequest),
+    params(("id" = id::Workspace, Path), Pages, WorkspaceSourcesRequest),
     responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
@@ -26,8 +26,8 @@ pub(crate) async fn sources(
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
     Paging(page): Paging<SourceId>,
-    Params(request): Params<SourceRequest>,
+    Params(request): Params<WorkspaceSourcesRequest>,
 ) -> PageReply<Source> {
-    let page = platform.workspace_sources(&caller, id, &page).await?;
-    sources::shown(&platform, page, request.expands_health()).await
+    let page = platform.sources(&caller, Some(id), request.wanted(), &page);
+    sources::shown(&platform, page.await?, request.expands_health()).await
 }

@@ -56,11 +56,8 @@ pub(crate) async fn sources(
     Paging(page): Paging<SourceId>,
     Params(request): Params<SourcesRequest>,
 ) -> PageReply<Source> {
-    let page = match request.workspace_id() {
-        Some(id) => platform.workspace_sources(&caller, id, &page).await?,
-        None => platform.own_sources(&caller, &page).await?,
-    };
-    sources::shown(&platform, page, request.expands_health()).await
+    let page = platform.sources(&caller, request.workspace_id(), request.wanted(), &page);
+    sources::shown(&platform, page.await?, request.expands_health()).await
 }
 
 /// Lists the caller's webhooks

@@ -42,7 +42,7 @@ pub(crate) async fn list(
     Params(request): Params<SourcesRequest>,
 ) -> PageReply<Workflow> {
     let page = platform
-        .workflows(&caller, request.workspace_id(), &page)
+        .workflows(&caller, request.workspace_id(), request.wanted(), &page)
         .await?;
     let ids: Vec<WorkflowId> = match request.expands_health() {
         true => page

@@ -7,7 +7,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
-use headwater_platform::{ComponentInput, SourceView};
+use headwater_platform::{ComponentInput, SourceView, Standing, Wanted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -134,7 +134,7 @@ pub(crate) struct RunSource {
     pub(crate) event: Option<Value>,
 }
 
-/// Listings of sources that can be one of a workspace, besides pagination.
+/// Listings of sources or workflows that can be one of a workspace, besides pagination.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SourcesRequest {
@@ -144,6 +144,12 @@ pub(crate) struct SourcesRequest {
     /// The same under its other name.
     #[param(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
+    /// Parts of the name, separated by spaces, in any case; all of them. Not part of Pipedream's API.
+    q: Option<String>,
+    /// Only those that run on their triggers (`active`), that do not (`paused`), or whose newest run has failed
+    /// (`failing`). Not part of Pipedream's API.
+    #[param(inline)]
+    state: Option<StandingChoice>,
     /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
@@ -153,9 +159,64 @@ impl SourcesRequest {
         self.workspace_id.clone().or(self.org_id.clone())
     }
 
+    /// The sources or workflows that are to be listed.
+    pub(crate) fn wanted(&self) -> Wanted {
+        wanted(self.q.as_deref(), self.state)
+    }
+
     /// Whether sources are to be shown with their health.
     pub(crate) fn expands_health(&self) -> bool {
         expands(self.expand.as_deref(), "health")
+    }
+}
+
+/// Listings of the sources of a workspace, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WorkspaceSourcesRequest {
+    /// Parts of the name, separated by spaces, in any case; all of them. Not part of Pipedream's API.
+    q: Option<String>,
+    /// Only those that run on their triggers (`active`), that do not (`paused`), or whose newest run has failed
+    /// (`failing`). Not part of Pipedream's API.
+    #[param(inline)]
+    state: Option<StandingChoice>,
+    /// `health` adds `health` to each. Not part of Pipedream's API.
+    expand: Option<String>,
+}
+
+impl WorkspaceSourcesRequest {
+    /// Whether sources are to be shown with their health.
+    pub(crate) fn expands_health(&self) -> bool {
+        expands(self.expand.as_deref(), "health")
+    }
+
+    /// The sources that are to be listed.
+    pub(crate) fn wanted(&self) -> Wanted {
+        wanted(self.q.as_deref(), self.state)
+    }
+}
+
+/// The states that a list can be reduced to.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum StandingChoice {
+    Active,
+    Paused,
+    Failing,
+}
+
+fn wanted(q: Option<&str>, state: Option<StandingChoice>) -> Wanted {
+    Wanted {
+        words: q
+            .unwrap_or_default()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        standing: state.map(|state| match state {
+            StandingChoice::Active => Standing::Active,
+            StandingChoice::Paused => Standing::Paused,
+            StandingChoice::Failing => Standing::Failing,
+        }),
     }
 }
 

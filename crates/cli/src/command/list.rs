@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::show;
+use crate::arguments::ListSourcesArguments;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -11,12 +12,20 @@ use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
 
-pub(super) async fn run(session: &Session) -> Result<Exit> {
+pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Result<Exit> {
     let path = ["users", "me", "sources"];
-    let sources = session.client.list_scoped(&path).await?;
-    let none = sources.is_empty();
-    if none && !session.json {
-        output::note("no sources yet; deploy one with `headwater deploy FILE`");
+    let mut parameters = session.client.scope().await?;
+    let words = (!wanted.words.is_empty()).then(|| ("q", wanted.words.join(" ")));
+    parameters.extend(words);
+    parameters.extend(wanted.state.clone().map(|state| ("state", state)));
+    let sources = session.client.first(&path, usize::MAX, &parameters).await?;
+    let sources = sources.data;
+    let is_reduced = !wanted.words.is_empty() || wanted.state.is_some();
+    if sources.is_empty() && !session.json {
+        output::note(match is_reduced {
+            true => "no source is like this; `headwater list` shows all",
+            false => "no sources yet; deploy one with `headwater deploy FILE`",
+        });
         return Ok(Exit::Success);
     }
     let rows = |_: &Value| {

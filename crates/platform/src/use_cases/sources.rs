@@ -6,6 +6,7 @@
 
 mod change;
 mod deploy;
+mod listing;
 mod plan;
 mod recover;
 

@@ -2,13 +2,11 @@
 
 use chrono::{DateTime, Datelike as _, Months, NaiveTime};
 use headwater_model::{
-    id::{KeyId, SourceId, UserId, WorkspaceId},
+    id::{KeyId, UserId, WorkspaceId},
     page::{Page, PageRequest},
     time::{EpochMs, EpochSeconds},
 };
-use headwater_store::{
-    ApiKey, FirstUser, Identity, Source, SourceFilter, Spender, Usage, User, Workspace,
-};
+use headwater_store::{ApiKey, FirstUser, Identity, Spender, Usage, User, Workspace};
 
 use crate::{
     caller::{Caller, key_hash},
@@ -17,7 +15,6 @@ use crate::{
     platform::Platform,
     use_cases::email::check_email,
     use_cases::keys,
-    use_cases::sources::SourceView,
     use_cases::workspaces::WorkspaceView,
 };
 
@@ -196,16 +193,6 @@ impl Platform {
         })
     }
 
-    /// The caller's own sources, in creation order.
-    pub async fn own_sources(
-        &self,
-        caller: &Caller,
-        page: &PageRequest<SourceId>,
-    ) -> Result<Page<SourceView>, PlatformError> {
-        self.page_of_sources(&SourceFilter::User(caller.user_id().clone()), page)
-            .await
-    }
-
     /// Sources and endpoints are remembered with their owners.
     pub(crate) fn owners_changed(&self) {
         self.runners.reload_all();
@@ -239,19 +226,6 @@ impl Platform {
             created_at: user.created_at,
             last_used_at: None,
         }
-    }
-
-    pub(crate) async fn page_of_sources(
-        &self,
-        filter: &SourceFilter,
-        page: &PageRequest<SourceId>,
-    ) -> Result<Page<SourceView>, PlatformError> {
-        let Page { total_count, items } = self.core.store.sources(filter, page).await?;
-        let view = |source: Source| SourceView::new(self, source);
-        Ok(Page {
-            total_count,
-            items: items.into_iter().map(view).collect(),
-        })
     }
 }
 

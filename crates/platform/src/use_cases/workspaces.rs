@@ -1,14 +1,13 @@
 //! Workspaces: creating them, their members, their things and their costs.
 
 use headwater_model::{
-    id::{SourceId, UserId, WorkspaceId},
+    id::{UserId, WorkspaceId},
     page::{Page, PageRequest},
 };
-use headwater_store::{SourceFilter, Spender, Usage, User, Workspace};
+use headwater_store::{Spender, Usage, User, Workspace};
 
 use crate::{
     caller::Caller, error::PlatformError, platform::Platform, use_cases::email::check_email,
-    use_cases::sources::SourceView,
 };
 
 /// The maximum length of an orgname.
@@ -112,21 +111,6 @@ impl Platform {
         let now_ms = self.core.env.now_ms();
         let usage = self.core.store.usage(&spender, now_ms, now_ms).await?;
         Ok(WorkspaceView { workspace, usage })
-    }
-
-    /// A workspace's sources, in creation order.
-    ///
-    /// # Errors
-    /// `Forbidden` when the caller is not a member, `NotFound` when there is no such workspace.
-    pub async fn workspace_sources(
-        &self,
-        caller: &Caller,
-        workspace_id: WorkspaceId,
-        page: &PageRequest<SourceId>,
-    ) -> Result<Page<SourceView>, PlatformError> {
-        self.check_member(caller, &workspace_id).await?;
-        self.page_of_sources(&SourceFilter::Workspace(workspace_id), page)
-            .await
     }
 
     /// A workspace's members, in the order in which they became users.

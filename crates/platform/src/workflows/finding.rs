@@ -4,7 +4,7 @@ use headwater_model::{
     id::WorkflowId,
     page::{PageRequest, Position},
 };
-use headwater_store::{Owner, SourceFilter, Workflow};
+use headwater_store::{Owner, RunnableFilter, Workflow};
 
 use sha2::{Digest as _, Sha256};
 
@@ -95,9 +95,9 @@ impl WorkflowContext {
 }
 
 /// All that the owner sees.
-pub(crate) fn filter(owner: &Owner) -> SourceFilter {
+pub(crate) fn filter(owner: &Owner) -> RunnableFilter {
     match &owner.workspace_id {
-        Some(id) => SourceFilter::Workspace(id.clone()),
-        None => SourceFilter::User(owner.user_id.clone()),
+        Some(id) => RunnableFilter::workspace(id.clone()),
+        None => RunnableFilter::user(owner.user_id.clone()),
     }
 }

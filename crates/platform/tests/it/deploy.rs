@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_platform::{ComponentInput, DeploySource, Ingress, PlatformError};
+use headwater_platform::{ComponentInput, DeploySource, Ingress, PlatformError, Wanted};
 use headwater_store::{NodeEpoch, SourceState};
 use serde_json::json;
 
@@ -110,7 +110,7 @@ async fn a_hook_that_throws_leaves_nothing(throws: Call, name: &str) {
     let page = headwater_model::page::PageRequest::first(10);
     let sources = world
         .platform
-        .own_sources(&world.caller, &page)
+        .sources(&world.caller, None, Wanted::default(), &page)
         .await
         .unwrap();
     assert_eq!(sources.total_count, 0);

@@ -1,7 +1,7 @@
 //! Configured values: checked, merged over updates, secrets sealed, accounts opened for the code.
 
 use headwater_model::id::AccountId;
-use headwater_platform::{NewAccount, PlatformError, SourceView};
+use headwater_platform::{NewAccount, PlatformError, SourceView, Wanted};
 use serde_json::{Value, json};
 
 use crate::{
@@ -77,7 +77,7 @@ async fn a_source_with_wrong_values_is_not_made_or_changed() {
     let page = headwater_model::page::PageRequest::first(10);
     let sources = world
         .platform
-        .own_sources(&world.caller, &page)
+        .sources(&world.caller, None, Wanted::default(), &page)
         .await
         .unwrap();
     assert_eq!(sources.total_count, 0);

@@ -3,7 +3,7 @@
 use headwater_model::{page::PageRequest, time::EpochMs};
 use headwater_platform::{
     Caller, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, PlatformError,
-    ReplayRequest, UpdateWebhook, default_channels,
+    ReplayRequest, UpdateWebhook, Wanted, default_channels,
 };
 use serde_json::json;
 
@@ -263,7 +263,7 @@ async fn a_stranger_is_no_member_of_my_workspace() {
     let page = PageRequest::first(10);
     let refused = world
         .platform
-        .workspace_sources(&other, workspace.clone(), &page)
+        .sources(&other, Some(workspace.clone()), Wanted::default(), &page)
         .await;
     assert!(matches!(refused, Err(PlatformError::Forbidden(_))));
     world
@@ -273,7 +273,7 @@ async fn a_stranger_is_no_member_of_my_workspace() {
         .unwrap();
     let listed = world
         .platform
-        .workspace_sources(&world.caller, workspace, &page)
+        .sources(&world.caller, Some(workspace), Wanted::default(), &page)
         .await
         .unwrap();
     assert_eq!(listed.total_count, 1);

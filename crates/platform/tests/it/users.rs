@@ -2,7 +2,7 @@
 
 use headwater_model::{id::WorkspaceId, page::PageRequest};
 use headwater_platform::{
-    Caller, EventsQuery, NewAccount, NewWorkspace, PlanView, Platform, PlatformError,
+    Caller, EventsQuery, NewAccount, NewWorkspace, PlanView, Platform, PlatformError, Wanted,
     default_channels,
 };
 use headwater_store::ApiKey;
@@ -273,7 +273,12 @@ async fn a_workspace_that_is_not_there_is_not_found_and_one_of_others_forbidden(
                 .err(),
             platform.add_member(&bob, &id, "bob").await.err(),
             platform
-                .workspace_sources(&bob, id.clone(), &PageRequest::first(10))
+                .sources(
+                    &bob,
+                    Some(id.clone()),
+                    Wanted::default(),
+                    &PageRequest::first(10),
+                )
                 .await
                 .err(),
             platform
@@ -346,7 +351,7 @@ fn account(workspace: &WorkspaceId) -> NewAccount {
 async fn lists(platform: &Platform, caller: &Caller, workspace: &WorkspaceId) -> bool {
     let page = PageRequest::first(10);
     let sources = platform
-        .workspace_sources(caller, workspace.clone(), &page)
+        .sources(caller, Some(workspace.clone()), Wanted::default(), &page)
         .await;
     let page = PageRequest::first(10);
     let accounts = platform

@@ -9,7 +9,7 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, ComponentFilter, Owner, SourceFilter};
+use crate::{ChannelFilter, ComponentFilter, Owner, RunnableFilter};
 
 /// A component reads back as it was saved.
 pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
@@ -233,8 +233,8 @@ pub async fn sources_are_paged_both_ways(factory: &dyn Factory) {
         deploy(&*store, epoch, &owner()).await;
     }
     for filter in [
-        SourceFilter::User(mine.user_id.clone()),
-        SourceFilter::Workspace(mine.workspace_id.clone().unwrap()),
+        RunnableFilter::user(mine.user_id.clone()),
+        RunnableFilter::workspace(mine.workspace_id.clone().unwrap()),
     ] {
         walk(&ids, async |request| {
             let page = store.sources(&filter, &request).await.unwrap();

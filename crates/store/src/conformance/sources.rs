@@ -8,7 +8,7 @@ use headwater_model::{
 use super::{Factory, fixture::*};
 use crate::{
     AfterRun, ChannelFilter, Endpoint, InvocationEnd, KvWrite, NewInvocation, NewSource, NodeEpoch,
-    Owner, RunCommit, SettledSource, Source, SourceFilter, SourceState, Store, Trigger,
+    Owner, RunCommit, RunnableFilter, SettledSource, Source, SourceState, Store, Trigger,
 };
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
@@ -438,8 +438,8 @@ pub async fn sources_are_listed_by_user_and_by_workspace(factory: &dyn Factory) 
             .map(|source| source.id)
             .collect::<Vec<_>>()
     };
-    assert_eq!(listed(SourceFilter::User(shared.user_id)).await, ids[..2]);
-    let workspace = SourceFilter::Workspace(shared.workspace_id.unwrap());
+    assert_eq!(listed(RunnableFilter::user(shared.user_id)).await, ids[..2]);
+    let workspace = RunnableFilter::workspace(shared.workspace_id.unwrap());
     assert_eq!(listed(workspace).await, [ids[0].clone(), ids[2].clone()]);
 }
 

@@ -17,7 +17,7 @@ use super::{
     fixture::*,
 };
 use crate::{
-    DayUsage, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed,
+    DayUsage, RunnableFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed,
     Workspace,
 };
 
@@ -285,7 +285,7 @@ pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn F
     let component = store.component(&team_source.spec.component_id).await;
     assert_eq!(component.unwrap().unwrap().owner, passed);
     let page = PageRequest::first(10);
-    let bobs = SourceFilter::User(bob.id.clone());
+    let bobs = RunnableFilter::user(bob.id.clone());
     let bobs = store.sources(&bobs, &page).await.unwrap();
     assert_eq!(
         keyed(bobs, |source| source.id.clone()).items,

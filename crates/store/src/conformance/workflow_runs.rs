@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A run that was claimed.
-async fn begun(store: &dyn Store, of: &Workflow, epoch: crate::NodeEpoch) -> Work {
+pub(super) async fn begun(store: &dyn Store, of: &Workflow, epoch: crate::NodeEpoch) -> Work {
     let queued = call_of(&of.id, r#"{"n":1}"#);
     store.enqueue(queued, None).await.unwrap();
     let mut runs = claim_runs(store, &of.id, epoch, T0).await;
@@ -54,7 +54,7 @@ fn answer(wait: &WaitId) -> WaitResolution {
 }
 
 /// The commit of a step of a run.
-fn step(run: &Work, then: AfterRun, progress: RunProgress) -> RunCommit {
+pub(super) fn step(run: &Work, then: AfterRun, progress: RunProgress) -> RunCommit {
     RunCommit {
         run_id: run.lease.invocation_id.clone(),
         invocation: Some(InvocationEnd {
@@ -84,7 +84,7 @@ fn waits(state: &str) -> AfterRun {
     }
 }
 
-fn ended(of: &Workflow) -> EndedRun {
+pub(super) fn ended(of: &Workflow) -> EndedRun {
     EndedRun {
         version: RunVersion::Deployment(of.deployment_id.clone()),
         trigger: RunTrigger::Http,

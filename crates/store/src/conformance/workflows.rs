@@ -16,7 +16,7 @@ use super::{
     },
 };
 use crate::{
-    Conflict, SourceFilter, StoreError, SubscriptionFilter, Trigger, WorkflowFeed, WorkflowState,
+    Conflict, RunnableFilter, StoreError, SubscriptionFilter, Trigger, WorkflowFeed, WorkflowState,
 };
 
 pub async fn a_workflow_reads_back_as_it_was_written(factory: &dyn Factory) {
@@ -57,7 +57,10 @@ pub async fn a_taken_slug_of_a_workflow_is_numbered(factory: &dyn Factory) {
     }
     assert_eq!(slugs, ["orders", "orders-1", "orders-2"]);
     let page = store
-        .workflows(&SourceFilter::User(owner.user_id), &PageRequest::first(10))
+        .workflows(
+            &RunnableFilter::user(owner.user_id),
+            &PageRequest::first(10),
+        )
         .await
         .unwrap();
     assert_eq!(page.total_count, 3);
@@ -254,7 +257,10 @@ pub async fn deleting_a_workflow_removes_everything_of_it(factory: &dyn Factory)
     store.enqueue(call_of(&id, "1"), None).await.unwrap();
     assert!(store.begin_workflow_deletion(&id).await.unwrap());
     let page = store
-        .workflows(&SourceFilter::User(owner.user_id), &PageRequest::first(10))
+        .workflows(
+            &RunnableFilter::user(owner.user_id),
+            &PageRequest::first(10),
+        )
         .await
         .unwrap();
     assert_eq!(page.total_count, 0);

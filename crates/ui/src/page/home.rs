@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{page::PageRequest, webhook::DeliveryState};
-use headwater_platform::{DeliveryFilter, SourceHealth, SourceView, Webhook};
+use headwater_platform::{DeliveryFilter, SourceHealth, SourceView, Wanted, Webhook};
 use maud::{Markup, html};
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     webhooks::list::{name, state_of},
 };
 use crate::{
+    address::Address as _,
     part::{
         code::copyable,
         icon::{Icon, icon},
@@ -58,10 +59,9 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
 async fn overview(ui: &Ui, visitor: &Visitor) -> Result<Overview, crate::problem::Problem> {
     let (platform, caller) = (&ui.platform, visitor.caller());
     let page = PageRequest::first(LOOKED_AT);
-    let sources = match visitor.workspace.clone() {
-        Some(id) => platform.workspace_sources(caller, id, &page).await?,
-        None => platform.own_sources(caller, &page).await?,
-    };
+    let workspace = visitor.workspace.clone();
+    let sources = platform.sources(caller, workspace, Wanted::default(), &page);
+    let sources = sources.await?;
     let health = platform.sources_health(&sources.items).await?;
     let webhooks = platform
         .webhooks(
@@ -169,7 +169,7 @@ fn newest(overview: &Overview, visitor: &Visitor) -> Markup {
                             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
                             td data-label="Source" { a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) } }
                             th scope="row" {
-                                a href={ "/sources/" (view.source.id) "/events/" (event.id) } {
+                                a href={ (view.source.id.address()) "/events/" (event.id) } {
                                     @match &event.summary { Some(summary) => { (text::line(summary)) } None => { (event.id) } }
                                 }
                             }

@@ -8,19 +8,22 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use headwater_model::page::PageRequest;
+use headwater_platform::Wanted;
 use maud::{Markup, html};
 
 use super::webhooks::list::name;
 use crate::{
+    address::Address as _,
     part::{empty::empty, text},
     problem::Problem,
+    query::ROWS,
     reply::{Page, see_other},
     state::Ui,
     visit::Visitor,
 };
 
-/// Things of each kind whose names are looked at.
-const LOOKED_AT: u32 = 100;
+/// Webhooks whose names are looked at.
+const WEBHOOKS_LOOKED_AT: u32 = 100;
 
 /// Something that was found.
 struct Found {
@@ -70,46 +73,63 @@ fn address_of(id: &str) -> Option<String> {
 
 async fn named(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<Found>, Problem> {
     let (platform, caller) = (&ui.platform, visitor.caller());
-    let wanted: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-    let is_like = |name: &str| {
-        let name = name.to_lowercase();
-        wanted.iter().all(|word| name.contains(word))
+    let wanted = Wanted {
+        words: words.split_whitespace().map(str::to_lowercase).collect(),
+        standing: None,
     };
     let mut found = Vec::new();
-    if wanted.is_empty() {
+    if wanted.words.is_empty() {
         return Ok(found);
     }
+    let workspace = || visitor.workspace.clone();
     let sources = platform
-        .own_sources(caller, &PageRequest::first(LOOKED_AT))
+        .sources(
+            caller,
+            workspace(),
+            wanted.clone(),
+            &PageRequest::first(ROWS),
+        )
         .await?;
     for view in sources.items {
         found.push(Found {
             kind: "source",
             name: view.source.spec.name,
-            address: format!("/sources/{}", view.source.id),
+            address: view.source.id.address(),
         });
     }
     let workflows = platform
-        .workflows(caller, None, &PageRequest::first(LOOKED_AT))
+        .listed_workflows(
+            caller,
+            workspace(),
+            wanted.clone(),
+            &PageRequest::first(ROWS),
+        )
         .await?;
-    for view in workflows.items {
+    for workflow in workflows.items {
         found.push(Found {
             kind: "workflow",
-            name: view.workflow.name.clone(),
-            address: format!("/workflows/{}", view.workflow.id),
+            address: workflow.id.address(),
+            name: workflow.name,
         });
     }
     let webhooks = platform
-        .webhooks(caller, None, &PageRequest::first(LOOKED_AT))
+        .webhooks(caller, workspace(), &PageRequest::first(WEBHOOKS_LOOKED_AT))
         .await?;
-    for webhook in webhooks.items {
+    let is_like = |name: &str| {
+        let name = name.to_lowercase();
+        wanted.words.iter().all(|word| name.contains(word))
+    };
+    for webhook in webhooks
+        .items
+        .iter()
+        .filter(|webhook| is_like(name(webhook)))
+    {
         found.push(Found {
             kind: "webhook",
-            name: name(&webhook).to_owned(),
+            name: name(webhook).to_owned(),
             address: format!("/webhooks/{}", webhook.id),
         });
     }
-    found.retain(|one| is_like(&one.name));
     Ok(found)
 }
 

@@ -24,7 +24,7 @@ use axum::{
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_platform::WorkflowRunView;
 
-use crate::{problem::Problem, state::Ui, visit::Visitor};
+use crate::{address, problem::Problem, state::Ui, visit::Visitor};
 
 /// The run in a page's address: `{run}` of the workflow `{id}`.
 pub(crate) struct RunPath {
@@ -35,7 +35,7 @@ pub(crate) struct RunPath {
 impl RunPath {
     /// The address of the run's page.
     fn base(&self) -> String {
-        format!("/workflows/{}/runs/{}", self.workflow, self.run)
+        address::of_workflow_run(&self.workflow, &self.run)
     }
 
     /// The run, if it is one of this workflow.

@@ -4,6 +4,8 @@ use headwater_model::{event::Event, id::EmitterId, time::EpochMs};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::address;
+
 use super::{event_row, text, time};
 
 /// The part of an event on `$errors` that is shown.
@@ -27,7 +29,7 @@ pub(crate) fn item(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Marku
     let read = serde_json::from_str::<ErrorEvent>(event.event.get());
     html! {
         article.card {
-            h3 { a href=(event_row::address(emitter, event)) { (text::line(&event_row::summary(event))) } }
+            h3 { a href=(address::of_event(emitter, &event.id)) { (text::line(&event_row::summary(event))) } }
             p.note {
                 (time::ago(event.indexed_at_ms, now_ms))
                 @if let Some(run) = &event.run_id { " in " a href={ "/runs/" (run) } { "this run" } }

@@ -3,6 +3,8 @@
 use headwater_model::{channel::Channel, event::Event, id::EmitterId, time::EpochMs};
 use maud::{Markup, html};
 
+use crate::address;
+
 use super::{text, time};
 
 /// Characters of an event without a summary that its row shows.
@@ -34,21 +36,12 @@ pub(crate) fn row(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Markup
     html! {
         tr data-row=(event.id) {
             td.narrow { (time::ago(event.indexed_at_ms, now_ms)) }
-            th scope="row" { a href=(address(emitter, event)) { (text::line(&summary(event))) } }
+            th scope="row" { a href=(address::of_event(emitter, &event.id)) { (text::line(&summary(event))) } }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
             td data-label="Id" { @if let Some(key) = &key { (text::line(key)) } }
             td.number data-label="Size" { (text::bytes(event.event.get().len())) }
         }
     }
-}
-
-/// The page of an event.
-pub(crate) fn address(emitter: &EmitterId, event: &Event) -> String {
-    let kind = match emitter {
-        EmitterId::Source(_) => "sources",
-        EmitterId::Workflow(_) => "workflows",
-    };
-    format!("/{kind}/{emitter}/events/{}", event.id)
 }
 
 /// The line that tells an event from others: its summary, or its beginning.

@@ -195,3 +195,29 @@ async fn things_of_others_are_not_there() {
     let listed = visitor.get("/sources").await.is(200);
     assert!(!listed.text.contains(&source), "{}", listed.text);
 }
+
+#[tokio::test]
+async fn lists_are_reduced_by_name_and_state_and_search_finds_names() {
+    let node = Node::start().await;
+    for name in ["Shop orders", "mail"] {
+        let body = json!({"component_code": crate::code::EMITTER, "name": name});
+        node.post("/sources", body).await.is(200);
+    }
+    let visitor = Visitor::of(&node).await;
+    for (query, shown) in [
+        ("", [true, true]),
+        ("?q=SHOP", [true, false]),
+        ("?state=active&q=mail", [false, true]),
+        ("?state=paused", [false, false]),
+        ("?state=failing", [false, false]),
+    ] {
+        let page = visitor.get(&format!("/sources{query}")).await.is(200);
+        let has = ["Shop orders", "mail"].map(|name| page.text.contains(&format!(">{name}<")));
+        assert_eq!(has, shown, "{query}");
+        let explains = page.text.contains("None of the sources is like this");
+        assert_eq!(explains, shown == [false, false], "{query}");
+    }
+    visitor.get("/workflows?state=failing").await.is(200);
+    let found = visitor.get("/search?q=shop").await.is(200);
+    assert!(found.text.contains("Shop orders"), "{}", found.text);
+}

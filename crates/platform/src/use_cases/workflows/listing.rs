@@ -5,7 +5,7 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    OpenRun, OutcomeFilter, RunFilter, RunOutcome, SourceFilter, Workflow, WorkflowHealth,
+    OpenRun, OutcomeFilter, RunFilter, RunOutcome, Wanted, Workflow, WorkflowHealth,
 };
 
 use super::{
@@ -58,9 +58,11 @@ impl Platform {
         &self,
         caller: &Caller,
         workspace_id: Option<WorkspaceId>,
+        wanted: Wanted,
         page: &PageRequest<WorkflowId>,
     ) -> Result<Page<WorkflowView>, PlatformError> {
-        let found = self.listed_workflows(caller, workspace_id, page).await?;
+        let found = self.listed_workflows(caller, workspace_id, wanted, page);
+        let found = found.await?;
         let mut items = Vec::new();
         for workflow in found.items {
             items.push(self.workflow_view(workflow).await?);
@@ -76,15 +78,10 @@ impl Platform {
         &self,
         caller: &Caller,
         workspace_id: Option<WorkspaceId>,
+        wanted: Wanted,
         page: &PageRequest<WorkflowId>,
     ) -> Result<Page<Workflow>, PlatformError> {
-        let filter = match workspace_id {
-            Some(id) => {
-                self.check_member(caller, &id).await?;
-                SourceFilter::Workspace(id)
-            }
-            None => SourceFilter::User(caller.user_id().clone()),
-        };
+        let filter = self.runnables(caller, workspace_id, wanted).await?;
         Ok(self.core.store.workflows(&filter, page).await?)
     }
 

@@ -1,6 +1,6 @@
 //! Runs of steps one after the other: their commits, their ends, and a node that dies between.
 
-use headwater_platform::{PlatformError, WorkflowRunStatus};
+use headwater_platform::{PlatformError, Wanted, WorkflowRunStatus};
 use headwater_store::RunTrigger;
 use serde_json::json;
 
@@ -149,7 +149,7 @@ async fn a_folder_that_cannot_run_is_refused_and_nothing_is_deployed() {
     let page = headwater_model::page::PageRequest::first(10);
     let workflows = world
         .platform
-        .workflows(&world.caller, None, &page)
+        .workflows(&world.caller, None, Wanted::default(), &page)
         .await
         .unwrap();
     assert_eq!(workflows.total_count, 0);

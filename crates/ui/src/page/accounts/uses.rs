@@ -6,7 +6,7 @@ use headwater_model::{
     id::SourceId,
     page::{Page, PageRequest, Position},
 };
-use headwater_platform::{PlatformError, SourceView};
+use headwater_platform::{PlatformError, SourceView, Wanted};
 use maud::{Markup, html};
 
 use crate::{
@@ -97,11 +97,11 @@ async fn sources(
     visitor: &Visitor,
     page: &PageRequest<SourceId>,
 ) -> Result<Page<SourceView>, PlatformError> {
-    let caller = visitor.caller();
-    match visitor.workspace.clone() {
-        Some(id) => ui.platform.workspace_sources(caller, id, page).await,
-        None => ui.platform.own_sources(caller, page).await,
-    }
+    let (caller, workspace) = (visitor.caller(), visitor.workspace.clone());
+    let sources = ui
+        .platform
+        .sources(caller, workspace, Wanted::default(), page);
+    sources.await
 }
 
 fn accounts_of(view: &SourceView) -> impl Iterator<Item = &str> {

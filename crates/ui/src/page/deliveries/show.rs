@@ -8,6 +8,7 @@ use headwater_platform::{Attempt, Delivery};
 use maud::{Markup, html};
 
 use crate::{
+    address,
     page::{
         runs::show::delivery_state,
         webhooks::{list::name, show::answer},
@@ -36,7 +37,7 @@ pub(crate) async fn show(
         .webhook(visitor.caller(), &delivery.webhook_id)
         .await?;
     let event = serde_json::from_str(delivery.event.event.get()).unwrap_or_default();
-    let part = |_: &str| event_address(&delivery);
+    let part = |_: &str| address::of_event(&delivery.event.emitter, &delivery.event.id);
     let body = html! {
         p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href={ "/webhooks/" (webhook.id) } { (text::line(name(&webhook))) } }
         header.title {
@@ -90,19 +91,11 @@ pub(crate) async fn retry(
     ))
 }
 
-fn event_address(delivery: &Delivery) -> String {
-    let emitter = &delivery.event.emitter;
-    let kind = match emitter {
-        headwater_model::id::EmitterId::Source(_) => "sources",
-        headwater_model::id::EmitterId::Workflow(_) => "workflows",
-    };
-    format!("/{kind}/{emitter}/events/{}", delivery.event.id)
-}
-
 fn facts(delivery: &Delivery, visitor: &Visitor) -> Markup {
+    let event = address::of_event(&delivery.event.emitter, &delivery.event.id);
     html! {
         dl.facts {
-            dt { "Event" } dd { a href=(event_address(delivery)) { code { (delivery.event.id) } } " of " code { (delivery.event.emitter) } }
+            dt { "Event" } dd { a href=(event) { code { (delivery.event.id) } } " of " code { (delivery.event.emitter) } }
             @if !delivery.event.channel.name().is_empty() { dt { "Channel" } dd { (text::line(delivery.event.channel.name())) } }
             @if let Some(run) = &delivery.run_id { dt { "Run" } dd { a href={ "/runs/" (run) } { code { (run) } } } }
             dt { "Created" } dd { (time::exact(delivery.created_at_ms)) }

@@ -18,6 +18,7 @@ use super::{
     wizard::{ADDITIONAL, Findings, Wizard},
 };
 use crate::{
+    address::Address as _,
     form::{Choice, Entered, Loaded, Part, Wrong, missing, read_all},
     problem::Problem,
     reply::{FormReply, see_other_saying},
@@ -86,7 +87,7 @@ fn done(visitor: &Visitor, wizard: &Wizard, view: &SourceView) -> axum::response
     if let Some(warning) = view.warnings.first() {
         said = format!("{said}. {warning}");
     }
-    see_other_saying(visitor, &format!("/sources/{}", view.source.id), &said)
+    see_other_saying(visitor, &view.source.id.address(), &said)
 }
 
 /// The values as far as they are known, for a call of the component's code.

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
+    address::Address as _,
     form::{Entered, Wrong, fill},
     part::{
         code::quoted,
@@ -193,7 +194,7 @@ impl Wizard {
 
     fn back(&self) -> String {
         match &self.source {
-            Some(view) => format!("/sources/{}/config", view.source.id),
+            Some(view) => format!("{}/config", view.source.id.address()),
             None => "/deploy".to_owned(),
         }
     }

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::{
+    address,
     part::{
         code::quoted,
         empty::empty,
@@ -122,10 +123,7 @@ fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
 }
 
 fn row(event: &FoundEvent, visitor: &Visitor) -> Markup {
-    let (kind, emitter) = match &event.emitter {
-        EmitterId::Source(id) => ("sources", id.as_str()),
-        EmitterId::Workflow(id) => ("workflows", id.as_str()),
-    };
+    let emitter = event.emitter.as_str();
     let data = serde_json::to_string(&event.data).unwrap_or_default();
     let summary = event
         .summary
@@ -135,7 +133,7 @@ fn row(event: &FoundEvent, visitor: &Visitor) -> Markup {
         tr {
             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
             th scope="row" {
-                a href={ "/" (kind) "/" (emitter) "/events/" (event.id) } { (text::line(summary.unwrap_or(cut(&data, PREVIEW_CHARS).0))) }
+                a href=(address::of_event(&event.emitter, &event.id)) { (text::line(summary.unwrap_or(cut(&data, PREVIEW_CHARS).0))) }
             }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
             td data-label="Emitter" { a href=(visitor.with(&[("emitter", Some(emitter))])) { code { (emitter) } } }

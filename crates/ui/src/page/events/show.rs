@@ -10,7 +10,7 @@ use axum::{
 use headwater_model::{
     channel::Channel,
     event::{Event, EventRef},
-    id::{EmitterId, EventId, RunnableId},
+    id::{EventId, RunnableId},
     page::{Page as Listed, PageRequest},
 };
 use headwater_platform::{CappedCount, FoundDeliveries, ListenerRun, LoggedEvent};
@@ -18,6 +18,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
+    address::{self, Address as _},
     page::{deliveries::list::capped, runs::show::delivery_state, webhooks::show::answer},
     part::{
         code::copyable,
@@ -54,8 +55,8 @@ pub(crate) async fn of_source(
         .platform
         .event_deliveries(visitor.caller(), &of, &first)
         .await?;
-    let base = base(&of.emitter);
-    let address = format!("{base}/events/{}", of.id);
+    let base = of.emitter.address();
+    let address = address::of_event(&of.emitter, &of.id);
     let body = html! {
         p.crumbs { a href=(base) { code { (of.emitter) } } " / " a href={ (base) "/events" } { "Events" } }
         header.title {
@@ -108,13 +109,6 @@ fn reference(emitter: &str, event: &str) -> Result<EventRef, Problem> {
         .parse()
         .map_err(|_| Problem::not_found("source", emitter))?;
     Ok(EventRef { emitter, id })
-}
-
-fn base(emitter: &EmitterId) -> String {
-    match emitter {
-        EmitterId::Source(id) => format!("/sources/{id}"),
-        EmitterId::Workflow(id) => format!("/workflows/{id}"),
-    }
 }
 
 /// The event in an address, if it fits one.
@@ -201,9 +195,5 @@ fn caused(runs: &Listed<ListenerRun>, visitor: &Visitor) -> Markup {
 }
 
 fn listener(of: &RunnableId) -> Markup {
-    let (kind, id) = match of {
-        RunnableId::Source(id) => ("sources", id.as_str()),
-        RunnableId::Workflow(id) => ("workflows", id.as_str()),
-    };
-    html! { a href={ "/" (kind) "/" (id) } { code { (id) } } }
+    html! { a href=(of.address()) { code { (of) } } }
 }

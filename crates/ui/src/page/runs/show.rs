@@ -17,6 +17,7 @@ use headwater_platform::{PlatformError, RunDeliveries, RunEvent, RunRecord, RunV
 use maud::{Markup, html};
 
 use crate::{
+    address::{self, Address as _},
     page::sources::logs,
     part::{
         empty::empty,
@@ -51,7 +52,7 @@ pub(crate) async fn show(
     };
     let source = ui.platform.source(visitor.caller(), source_id).await?;
     let name = &source.source.spec.name;
-    let base = format!("/sources/{source_id}");
+    let base = source_id.address();
     let body = html! {
         p.crumbs { a href="/sources" { "Sources" } " / " a href=(base) { (text::line(name)) } " / " a href={ (base) "/runs" } { "Runs" } }
         header.title {
@@ -79,10 +80,7 @@ async fn of_workflow(
     error: PlatformError,
 ) -> Result<Response, Problem> {
     match ui.platform.workflow_run(visitor.caller(), id).await {
-        Ok(run) => Ok(see_other(&format!(
-            "/workflows/{}/runs/{id}",
-            run.workflow_id
-        ))),
+        Ok(run) => Ok(see_other(&address::of_workflow_run(&run.workflow_id, id))),
         Err(PlatformError::NotFound { .. }) => Err(error.into()),
         Err(other) => Err(other.into()),
     }

@@ -5,6 +5,7 @@ use headwater_platform::{PlatformError, SourceHealth, SourceView};
 use maud::{Markup, html};
 
 use crate::{
+    address::Address as _,
     part::{
         code::{copyable, quoted},
         icon::{Icon, icon},
@@ -61,7 +62,7 @@ impl Shown {
     }
 
     pub(crate) fn base(&self) -> String {
-        format!("/sources/{}", self.view.source.id)
+        self.view.source.id.address()
     }
 
     /// The addresses at which it takes requests.

@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{
-    id::SourceId,
-    page::{Page as Listed, PageRequest},
-};
-use headwater_platform::{PlatformError, SourceHealth, SourceView};
+use headwater_platform::{SourceHealth, SourceView, Wanted};
 use maud::{Markup, html};
 
 use super::head::{Shown, health_state};
 use crate::{
+    page::reduced,
     part::{
         code::copyable,
         empty::empty,
@@ -27,8 +24,13 @@ use crate::{
 
 /// Lists sources.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
-    let page = visitor.page_request();
-    let sources = listed(&ui, &visitor, &page).await?;
+    let wanted = reduced::wanted(&visitor);
+    let (workspace, page) = (visitor.workspace.clone(), visitor.page_request());
+    let sources = ui
+        .platform
+        .sources(visitor.caller(), workspace, wanted.clone(), &page)
+        .await?;
+    let list = visitor.to("/sources");
     let ends = Ends::of(&sources, |view| view.source.id.as_str());
     let health = ui.platform.sources_health(&sources.items).await?;
     let body = html! {
@@ -36,29 +38,18 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             h1 { "Sources" }
             div.actions { a.button.primary href=(visitor.to("/deploy")) data-key="n" { (icon(Icon::Plus)) "Deploy a source" } }
         }
-        @if sources.items.is_empty() {
+        @if wanted == Wanted::default() && sources.items.is_empty() {
             (nothing())
         } @else {
+            (reduced::form(&visitor, &wanted, "/sources"))
+            @if sources.items.is_empty() { (reduced::none_left(&list, "sources")) }
+            @else {
             (table(&visitor, sources.items.into_iter().zip(health)))
             (pager(&visitor, &ends))
+            }
         }
     };
     Ok(Page::of(Section::Sources, "Sources", body).command("headwater list"))
-}
-
-async fn listed(
-    ui: &Ui,
-    visitor: &Visitor,
-    page: &PageRequest<SourceId>,
-) -> Result<Listed<SourceView>, PlatformError> {
-    match visitor.workspace.clone() {
-        Some(id) => {
-            ui.platform
-                .workspace_sources(visitor.caller(), id, page)
-                .await
-        }
-        None => ui.platform.own_sources(visitor.caller(), page).await,
-    }
 }
 
 fn table(visitor: &Visitor, sources: impl Iterator<Item = (SourceView, SourceHealth)>) -> Markup {

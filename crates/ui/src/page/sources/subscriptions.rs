@@ -12,6 +12,7 @@ use maud::{Markup, html};
 
 use super::head::Shown;
 use crate::{
+    address::Address as _,
     part::{code::copyable, empty::empty, text},
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -89,10 +90,5 @@ fn table(subscriptions: &[&Subscription], other: impl Fn(&Subscription) -> Marku
 }
 
 fn listener_cell(listener: &ListenerId) -> Markup {
-    let (kind, id) = match listener {
-        ListenerId::Source(id) => ("sources", id.as_str()),
-        ListenerId::Workflow(id) => ("workflows", id.as_str()),
-        ListenerId::Webhook(id) => ("webhooks", id.as_str()),
-    };
-    html! { a href={ "/" (kind) "/" (id) } { code { (id) } } }
+    html! { a href=(listener.address()) { code { (listener) } } }
 }

@@ -7,6 +7,7 @@ use headwater_platform::UpdateSource;
 use serde::Deserialize;
 
 use crate::{
+    address::Address as _,
     fields::Fields,
     path::PathId,
     reply::{FormReply, see_other_saying},
@@ -41,5 +42,5 @@ pub(crate) async fn submit(
         false => "is paused: it runs on nothing until it is resumed",
     };
     let line = format!("{} {done}", view.source.spec.name);
-    Ok(see_other_saying(&visitor, &format!("/sources/{id}"), &line))
+    Ok(see_other_saying(&visitor, &id.address(), &line))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::page::PageRequest;
-use headwater_platform::{NewWebhook, PlatformError};
+use headwater_platform::{NewWebhook, PlatformError, Wanted};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -76,14 +76,11 @@ pub(crate) async fn submit(
 
 async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> PageReply {
     let page = PageRequest::first(SOURCES);
-    let sources = match visitor.workspace.clone() {
-        Some(id) => {
-            ui.platform
-                .workspace_sources(visitor.caller(), id, &page)
-                .await?
-        }
-        None => ui.platform.own_sources(visitor.caller(), &page).await?,
-    };
+    let workspace = visitor.workspace.clone();
+    let sources = ui
+        .platform
+        .sources(visitor.caller(), workspace, Wanted::default(), &page)
+        .await?;
     let options = sources
         .items
         .iter()

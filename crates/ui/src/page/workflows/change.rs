@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::head::Shown;
 use crate::{
+    address::Address as _,
     fields::Fields,
     part::{
         confirm::{Question, confirm},
@@ -46,11 +47,7 @@ pub(crate) async fn switch(
         false => "is paused: its triggers start nothing, and runs that have begun go on",
     };
     let line = format!("{} {done}", view.workflow.name);
-    Ok(see_other_saying(
-        &visitor,
-        &format!("/workflows/{id}"),
-        &line,
-    ))
+    Ok(see_other_saying(&visitor, &id.address(), &line))
 }
 
 /// Asks whether to delete a workflow.

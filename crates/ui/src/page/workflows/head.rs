@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
+    address::Address as _,
     part::{
         code::{copyable, quoted},
         icon::{Icon, icon},
@@ -57,7 +58,7 @@ impl Shown {
     }
 
     pub(crate) fn base(&self) -> String {
-        format!("/workflows/{}", self.view.workflow.id)
+        self.view.workflow.id.address()
     }
 
     /// The head, with the tab that is shown.

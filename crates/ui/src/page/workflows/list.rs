@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::id::WorkflowId;
-use headwater_platform::{Workflow, WorkflowHealth, WorkflowState};
+use headwater_platform::{Wanted, Workflow, WorkflowHealth, WorkflowState};
 use maud::{Markup, html};
 
 use super::head::health_state;
 use crate::{
+    address::Address as _,
+    page::reduced,
     part::{
         code::copyable,
         empty::empty,
@@ -24,26 +26,30 @@ use crate::{
 
 /// Lists workflows.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
-    let page = visitor.page_request();
-    let workspace = visitor.workspace.clone();
+    let wanted = reduced::wanted(&visitor);
+    let (workspace, page) = (visitor.workspace.clone(), visitor.page_request());
     let workflows = ui
         .platform
-        .listed_workflows(visitor.caller(), workspace, &page)
+        .listed_workflows(visitor.caller(), workspace, wanted.clone(), &page)
         .await?;
     let ids = workflows.items.iter().map(|workflow| workflow.id.clone());
     let ids: Vec<WorkflowId> = ids.collect();
     let health = ui.platform.workflows_health(&ids).await?;
     let body = html! {
         header.title { h1 { "Workflows" } }
-        @if workflows.items.is_empty() {
+        @if wanted == Wanted::default() && workflows.items.is_empty() {
             (empty("There are no workflows here yet.", html! {
                 p { "A workflow is a folder: a file with its triggers and steps, and the code of these." }
                 p { (copyable("headwater workflows init hello")) }
                 p { (copyable("headwater workflows deploy hello")) }
             }))
         } @else {
-            (table(&visitor, workflows.items.iter().zip(&health)))
-            (pager(&visitor, &Ends::of(&workflows, |workflow| workflow.id.as_str())))
+            (reduced::form(&visitor, &wanted, "/workflows"))
+            @if workflows.items.is_empty() { (reduced::none_left(&visitor.to("/workflows"), "workflows")) }
+            @else {
+                (table(&visitor, workflows.items.iter().zip(&health)))
+                (pager(&visitor, &Ends::of(&workflows, |workflow| workflow.id.as_str())))
+            }
         }
     };
     Ok(Page::of(Section::Workflows, "Workflows", body).command("headwater workflows list"))
@@ -73,7 +79,7 @@ fn table<'a>(
 
 fn row(visitor: &Visitor, workflow: &Workflow, health: &WorkflowHealth) -> Markup {
     let now_ms = visitor.now_ms;
-    let base = format!("/workflows/{}", workflow.id);
+    let base = workflow.id.address();
     let is_active = workflow.state == WorkflowState::Active;
     html! {
         tr {

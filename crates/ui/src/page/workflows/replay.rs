@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{RunPath, run::deployment};
 use crate::{
+    address::{self, Address as _},
     fields::Fields,
     part::{code::quoted, text},
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
@@ -55,7 +56,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         Some(from) => format!("Run again from {from}?"),
         None => "Run it again from the start?".to_owned(),
     };
-    let list = format!("/workflows/{}", path.workflow);
+    let list = path.workflow.address();
     let body = html! {
         section.confirm {
             h1 { (title) }
@@ -141,6 +142,6 @@ pub(crate) async fn submit(
         .platform
         .replay_run(visitor.caller(), &path.run, &given.request())
         .await?;
-    let target = format!("/workflows/{}/runs/{started}", path.workflow);
+    let target = address::of_workflow_run(&path.workflow, &started);
     Ok(see_other_saying(&visitor, &target, "The replay has begun"))
 }

@@ -16,6 +16,7 @@ use super::{
     run_steps::{self, Steps},
 };
 use crate::{
+    address::Address as _,
     part::{
         icon::{Icon, icon},
         outcome::trigger,
@@ -52,7 +53,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         None => None,
     };
     let base = path.base();
-    let list = format!("/workflows/{}", path.workflow);
+    let list = path.workflow.address();
     let is_open = view.run.status.is_open();
     let steps = Steps {
         view: &view,

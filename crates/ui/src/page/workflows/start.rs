@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::head::Shown;
 use crate::{
+    address,
     fields::Fields,
     part::icon::{Icon, icon},
     path::PathId,
@@ -67,7 +68,7 @@ pub(crate) async fn submit(
         .platform
         .run_workflow(visitor.caller(), &id, event)
         .await?;
-    Ok(see_other(&format!("/workflows/{id}/runs/{run}")))
+    Ok(see_other(&address::of_workflow_run(&id, &run)))
 }
 
 fn page(visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -> Page {

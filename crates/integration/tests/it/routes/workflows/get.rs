@@ -29,6 +29,10 @@ async fn workflows_are_listed_and_shown_as_they_were_deployed() {
     let after = page.json()["page_info"]["end_cursor"].clone();
     let rest = format!("/workflows?after={}", after.as_str().unwrap());
     assert_eq!(node.get(&rest).await.is(200).items(), deployed[2..]);
+    let found = node.get("/workflows?q=ORDER&state=active&limit=1").await;
+    assert_eq!(found.is(200).items(), deployed[..1]);
+    let none = node.get("/workflows?state=paused").await.is(200);
+    assert_eq!(none.json()["page_info"]["total_count"], 0);
     let chosen = node
         .get("/workflows?limit=1&include=name,triggers.type")
         .await;

@@ -35,6 +35,37 @@ async fn sources_are_listed_in_the_order_of_their_creation() {
 }
 
 #[tokio::test]
+async fn a_list_is_reduced_by_name_and_state() {
+    let node = Node::start().await;
+    deployed(&node, &["Shop orders", "shop ÄPFEL", "mail"]).await;
+    let all = node.get("/users/me/sources").await.is(200).items();
+    let pause = format!("/sources/{}", all[2]["id"].as_str().unwrap());
+    let paused = node.patch(&pause, json!({"active": false})).await;
+    paused.is(200);
+    let code = "export default { name: 'Broken', version: '0.0.1', run() { throw new Error('no') } }";
+    let failing = json!({"component_code": code, "name": "broken shop"});
+    let failing = node.post("/sources", failing).await.is(200).data();
+    let run = format!("/sources/{}/run", failing["id"].as_str().unwrap());
+    node.post(&run, json!({})).await.is(200);
+    for (query, expected) in [
+        ("q=SHOP", &["Shop orders", "shop ÄPFEL", "broken shop"][..]),
+        ("q=%C3%A4pfel%20shop", &["shop ÄPFEL"]),
+        ("state=paused", &["mail"]),
+        ("state=active&q=m", &[]),
+        ("state=failing", &["broken shop"]),
+    ] {
+        let page = node
+            .get(&format!("/users/me/sources?{query}"))
+            .await
+            .is(200);
+        assert_eq!(names(&page.items()), expected, "{query}");
+        assert_eq!(page.json()["page_info"]["total_count"], expected.len());
+    }
+    let wrong = node.get("/users/me/sources?state=gone").await.is(400);
+    assert!(wrong.text.contains("state"), "{}", wrong.text);
+}
+
+#[tokio::test]
 async fn an_item_is_the_source_as_it_is_shown_by_itself() {
     let node = Node::start().await;
     let source = node.deploy(crate::code::INBOX, json!({})).await;

@@ -87,13 +87,18 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
-        .route(
-            "/sources/{id}/events/{event_id}",
-            get(events::show::of_source),
-        )
+        .route("/sources/{id}/events/{event_id}", get(events::show::show))
         .route(
             "/sources/{id}/events/{event_id}/raw",
             get(events::show::raw),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/compare",
+            get(events::compare::show),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/delete",
+            get(events::delete::show).post(events::delete::submit),
         )
         .route("/sources/{id}/logs", get(sources::logs::show))
         .route("/sources/{id}/runs", get(sources::runs::show))
@@ -157,6 +162,15 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
         .route("/workflows/{id}/runs", get(workflows::runs::show))
         .route("/workflows/{id}/steps", get(workflows::steps::show))
         .route("/workflows/{id}/events", get(workflows::events::show))
+        .route("/workflows/{id}/events/{event_id}", get(events::show::show))
+        .route(
+            "/workflows/{id}/events/{event_id}/raw",
+            get(events::show::raw),
+        )
+        .route(
+            "/workflows/{id}/events/{event_id}/compare",
+            get(events::compare::show),
+        )
         .route("/workflows/{id}/errors", get(workflows::errors::show))
         .route("/workflows/{id}/settings", get(workflows::settings::show))
         .route(

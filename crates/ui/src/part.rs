@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod confirm;
+pub(crate) mod differences;
 pub(crate) mod empty;
 pub(crate) mod error_event;
 pub(crate) mod event_list;
@@ -11,6 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod health;
 pub(crate) mod icon;
 pub(crate) mod markdown;
+pub(crate) mod marked;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod run_status;

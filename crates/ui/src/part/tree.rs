@@ -148,7 +148,7 @@ fn copying(value: &Value, place: &Place<'_>) -> Markup {
 }
 
 /// A step of a path as JavaScript writes it.
-fn step(name: &str, is_index: bool) -> String {
+pub(super) fn step(name: &str, is_index: bool) -> String {
     if is_index {
         return format!("[{name}]");
     }

@@ -10,13 +10,14 @@ use axum::{
 use headwater_model::{
     channel::Channel,
     event::{Event, EventRef},
-    id::{EventId, RunnableId},
+    id::{EmitterId, EventId, RunnableId},
     page::{Page as Listed, PageRequest},
 };
 use headwater_platform::{CappedCount, FoundDeliveries, ListenerRun, LoggedEvent};
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::neighbours::Neighbours;
 use crate::{
     address::{self, Address as _},
     page::{deliveries::list::capped, runs::show::delivery_state, webhooks::show::answer},
@@ -37,8 +38,8 @@ use crate::{
 /// Runs and deliveries that are shown; the lists have the others.
 const SHOWN: u32 = 20;
 
-/// Shows an event of a source.
-pub(crate) async fn of_source(
+/// Shows an event.
+pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
     Path((emitter, event)): Path<(String, String)>,
@@ -55,6 +56,8 @@ pub(crate) async fn of_source(
         .platform
         .event_deliveries(visitor.caller(), &of, &first)
         .await?;
+    let channel = &logged.event.channel;
+    let neighbours = Neighbours::of(&ui, visitor.caller(), &of, channel).await?;
     let base = of.emitter.address();
     let address = address::of_event(&of.emitter, &of.id);
     let body = html! {
@@ -66,11 +69,14 @@ pub(crate) async fn of_source(
                 @if let Some(text) = as_parameter(&logged.event) {
                     a.button href={ (base) "/run?event=" (text) } { (icon(Icon::Play)) "Run again with it" }
                 }
+                @if matches!(of.emitter, EmitterId::Source(_)) { a.button href={ (address) "/delete" } { "Delete" } }
             }
         }
+        (neighbours.links(&of.emitter))
         (facts(&logged, &of, &visitor))
         h2 { "Value" }
         (value(&logged.event, &address, &visitor))
+        (comparison(&address, neighbours.older.as_ref()))
         h2 { "Deliveries" }
         (delivered(&deliveries, &of))
         h2 { "Runs of listeners" }
@@ -101,7 +107,8 @@ pub(crate) async fn raw(
     Ok(response)
 }
 
-fn reference(emitter: &str, event: &str) -> Result<EventRef, Problem> {
+/// The event of an address.
+pub(super) fn reference(emitter: &str, event: &str) -> Result<EventRef, Problem> {
     let id = event
         .parse::<EventId>()
         .map_err(|_| Problem::not_found("event", event))?;
@@ -160,11 +167,26 @@ fn value(event: &Event, address: &str, visitor: &Visitor) -> Markup {
     }
 }
 
+/// The form that compares the event with another of its emitter, by default the one before.
+fn comparison(address: &str, older: Option<&EventId>) -> Markup {
+    html! {
+        form.filters action={ (address) "/compare" } {
+            div {
+                label for="with" { "Compare with " }
+                input #with name="with" required value=[older] placeholder="an event's id" autocomplete="off" spellcheck="false";
+            }
+            button { "Compare" }
+        }
+    }
+}
+
 fn delivered((found, total): &(FoundDeliveries, CappedCount), of: &EventRef) -> Markup {
     html! {
         @if found.items.is_empty() { p.note { "No webhook was subscribed to it." } }
         @else {
-            p.note { a href={ "/deliveries?emitter=" (of.emitter) "&event=" (of.id) } { (capped(*total)) " in all" } }
+            p.note { a href={ "/deliveries?emitter=" (of.emitter) "&event=" (of.id) } { (capped(*total)) " in all" }
+                ", " a href={ "/deliveries/retry?emitter=" (of.emitter) "&event=" (of.id) } { "send all again" }
+            }
             table.list {
                 thead { tr { th scope="col" { "Webhook" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } } }
                 tbody { @for delivery in &found.items { tr {

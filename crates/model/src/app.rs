@@ -100,6 +100,8 @@ pub struct OAuth2 {
     pub authorize_url: UrlTemplate,
     /// URL that tokens come from.
     pub token_url: UrlTemplate,
+    /// URL that a refresh token's successor comes from, if it is not `token_url`.
+    pub refresh_url: Option<UrlTemplate>,
     /// URL at which tokens are revoked (RFC 7009).
     pub revocation_url: Option<UrlTemplate>,
     /// The scopes that the node requests.
@@ -129,6 +131,13 @@ pub struct OAuth2 {
     pub client_id: Option<String>,
     /// The secret of the client.
     pub client_secret: Option<ClientSecret>,
+}
+
+impl OAuth2 {
+    /// The URL at which tokens are renewed.
+    pub fn renewal_url(&self) -> &UrlTemplate {
+        self.refresh_url.as_ref().unwrap_or(&self.token_url)
+    }
 }
 
 /// The way a client authenticates at the token endpoint.
@@ -263,6 +272,7 @@ impl AppDefinition {
         let urls = [
             ("authorize_url", Some(&oauth2.authorize_url)),
             ("token_url", Some(&oauth2.token_url)),
+            ("refresh_url", oauth2.refresh_url.as_ref()),
             ("revocation_url", oauth2.revocation_url.as_ref()),
         ];
         for (name, url) in urls {

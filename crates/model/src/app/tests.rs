@@ -36,6 +36,7 @@ fn what_is_left_out_has_the_standards_defaults() {
     assert!(endpoints.pkce);
     assert_eq!(endpoints.token_auth, TokenAuth::Basic);
     assert_eq!(endpoints.scope_separator, " ");
+    assert_eq!(endpoints.renewal_url(), &endpoints.token_url);
     assert_eq!(app.fields[1].label, "region");
 }
 

@@ -66,15 +66,16 @@ impl Provider {
         })
     }
 
-    /// A token for the code that the user came back with, or for a refresh token, as `parameters` say.
+    /// A token from `url` for the code that the user came back with, or for a refresh token, as `parameters` say.
     pub(crate) async fn grant(
         &self,
         oauth2: &OAuth2,
+        url: &UrlTemplate,
         fields: &Map<String, Value>,
         parameters: &[(&str, &str)],
     ) -> Result<Grant, TokenFailure> {
         let answered = self
-            .post_form(oauth2, &oauth2.token_url, fields, parameters)
+            .post_form(oauth2, url, fields, parameters)
             .await
             .map_err(TokenFailure::Unreachable)?;
         let sent = parameters

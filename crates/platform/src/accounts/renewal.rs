@@ -207,7 +207,8 @@ impl Accounts {
             return Ok(Err(TokenFailure::Ended(reason)));
         };
         let parameters = [("grant_type", "refresh_token"), ("refresh_token", token)];
-        let granted = self.provider.grant(oauth2, &fields, &parameters).await;
+        let url = oauth2.renewal_url();
+        let granted = self.provider.grant(oauth2, url, &fields, &parameters).await;
         Ok(granted.map(|grant| {
             // An app that gives no other refresh token means the former one to be kept.
             fields.extend(grant.fields);

@@ -34,16 +34,20 @@ async fn acme_with(probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
 /// The same on that store.
 async fn acme_on(store: Arc<dyn Store>, probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
     let endpoint = Receiver::new().await;
-    let oauth2 = json!({
-        "authorize_url": "https://acme.example/authorize", "token_url": endpoint.url(),
-        "client_id": "node", "client_secret": "s3cret",
-    });
     let probe = probe(&endpoint.url());
-    let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2, "probe": probe});
-    let app: AppDefinition = serde_json::from_value(app).unwrap();
-    let app = app.checked("acme").unwrap();
+    let app = definition(&endpoint, Value::Null, probe);
     let world = World::start(store, |config| config.apps = AppCatalog::new([app])).await;
     (world, endpoint)
+}
+
+fn definition(endpoint: &Receiver, refresh_url: Value, probe: Value) -> AppDefinition {
+    let oauth2 = json!({
+        "authorize_url": "https://acme.example/authorize", "token_url": endpoint.url(),
+        "refresh_url": refresh_url, "client_id": "node", "client_secret": "s3cret",
+    });
+    let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2, "probe": probe});
+    let app: AppDefinition = serde_json::from_value(app).unwrap();
+    app.checked("acme").unwrap()
 }
 
 fn tokens(number: u32, expires_in: Value) -> axum::response::Response {
@@ -165,6 +169,26 @@ async fn a_token_is_renewed_before_its_end_and_not_earlier() {
         run.returns();
         done(running).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_where_the_app_says() {
+    let endpoint = Receiver::new().await;
+    let refresh_url = format!("http://{}/renewed", endpoint.address);
+    let app = definition(&endpoint, json!(refresh_url), Value::Null);
+    let world = World::start(memory(), |config| config.apps = AppCatalog::new([app])).await;
+    let account = connected(&world, &endpoint, json!(3600)).await;
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    world.clock.advance(3_600_000);
+    let running = world.running(&id, json!({}));
+    let post = endpoint.next().await;
+    assert_eq!(post.path, "/renewed");
+    post.answer(tokens(1, json!(3600)));
+    let run = world.engine.next().await;
+    assert_eq!(run.props["acme"]["$auth"]["oauth_access_token"], "access-1");
+    run.returns();
+    done(running).await.unwrap();
 }
 
 #[tokio::test]

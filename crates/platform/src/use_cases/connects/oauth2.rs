@@ -180,7 +180,7 @@ impl Platform {
         let granted = self
             .accounts
             .provider
-            .grant(oauth2, &data.fields, &parameters)
+            .grant(oauth2, &oauth2.token_url, &data.fields, &parameters)
             .await;
         let grant = granted.map_err(|failure| no_token(app, &failure))?;
         let mut fields = data.fields;

@@ -1,0 +1,130 @@
+//! Every app that comes with the node: whole, well-formed, and with the page that it was read from.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use headwater_model::app::{AppDefinition, AuthType, UrlTemplate};
+
+use super::{BUILT_IN, catalog};
+
+/// Apps of Pipedream's public registry, one a line.
+const REGISTRY: &str = include_str!("registry_slugs.txt");
+/// An app that published components name and that has no folder in the registry.
+const OTHER: [&str; 1] = ["pipedream_utils"];
+
+/// A section of an app, and the comment above it.
+struct Section {
+    file: &'static str,
+    slug: &'static str,
+    comment: Vec<&'static str>,
+    text: String,
+}
+
+fn sections() -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (file, text) in BUILT_IN {
+        let mut comment = Vec::new();
+        for line in text.lines() {
+            let name = line.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            match (line.strip_prefix("# "), name) {
+                (Some(said), _) => comment.push(said),
+                (None, Some(slug)) if !slug.contains('.') => sections.push(Section {
+                    file,
+                    slug,
+                    comment: std::mem::take(&mut comment),
+                    text: String::new(),
+                }),
+                (None, _) => comment.clear(),
+            }
+            if let Some(section) = sections.last_mut() {
+                section.text.push_str(line);
+                section.text.push('\n');
+            }
+        }
+    }
+    sections
+}
+
+fn definitions() -> Vec<Arc<AppDefinition>> {
+    let none = tempfile::tempdir().unwrap();
+    let catalog = catalog(&none.path().join("none"), None, |_| None).unwrap();
+    let defined = |section: Section| Arc::clone(catalog.get(section.slug).unwrap());
+    sections().into_iter().map(defined).collect()
+}
+
+fn urls(app: &AppDefinition) -> Vec<&UrlTemplate> {
+    let mut urls: Vec<_> = app.probe.iter().map(|probe| &probe.url).collect();
+    if let Some(oauth2) = &app.oauth2 {
+        urls.extend([&oauth2.authorize_url, &oauth2.token_url]);
+        urls.extend(&oauth2.refresh_url);
+        urls.extend(&oauth2.revocation_url);
+    }
+    urls
+}
+
+#[test]
+fn built_in_apps_are_of_the_registry_and_defined_once_in_order() {
+    let known: BTreeSet<_> = REGISTRY.lines().chain(OTHER).collect();
+    let sections = sections();
+    for section in &sections {
+        let Section { file, slug, .. } = section;
+        assert!(known.contains(slug), "{file}: no app is named `{slug}`");
+    }
+    for pair in sections.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let in_order = before.file != after.file || before.slug < after.slug;
+        assert!(in_order, "{}: `{}`", after.file, after.slug);
+    }
+    let slugs: BTreeSet<_> = sections.iter().map(|section| section.slug).collect();
+    assert_eq!(slugs.len(), sections.len(), "an app is defined twice");
+    assert!(slugs.len() >= 80, "{}", slugs.len());
+}
+
+#[test]
+fn built_in_apps_are_complete() {
+    for app in definitions() {
+        let slug = &app.slug;
+        // Clients are the operator's; requests to an app go over TLS.
+        assert!(app.client().is_none(), "{slug}");
+        assert!(
+            !app.name.is_empty() && app.name == app.name.trim(),
+            "{slug}"
+        );
+        for url in urls(&app) {
+            assert!(url.as_str().starts_with("https://"), "{slug}");
+            assert!(url.as_str().is_ascii(), "{slug}");
+        }
+        for field in &app.fields {
+            assert_ne!(
+                field.label, field.name,
+                "{slug}: `{}` has no label",
+                field.name
+            );
+        }
+        let Some(oauth2) = &app.oauth2 else { continue };
+        let mut scopes = BTreeSet::new();
+        for scope in &oauth2.scopes {
+            assert!(!scope.contains(char::is_whitespace), "{slug}: `{scope}`");
+            assert!(
+                !scope.is_empty() && scopes.insert(scope),
+                "{slug}: `{scope}`"
+            );
+        }
+        assert!([" ", ","].contains(&&*oauth2.scope_separator), "{slug}");
+    }
+}
+
+#[test]
+fn every_oauth_app_states_its_scopes_and_the_page_it_was_read_from() {
+    let definitions = definitions();
+    for (section, app) in sections().into_iter().zip(definitions) {
+        let slug = section.slug;
+        for line in section.text.lines() {
+            assert_eq!(line, line.trim_end(), "{slug}");
+        }
+        if app.auth == AuthType::Oauth2 {
+            assert!(section.text.contains("\nscopes = ["), "{slug}: no scopes");
+            let source = section.comment.iter().any(|it| it.starts_with("https://"));
+            assert!(source, "{slug}: no page above it");
+        }
+    }
+}

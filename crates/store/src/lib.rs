@@ -24,6 +24,7 @@ pub mod nodes;
 pub mod progress;
 pub mod registry;
 pub mod run_commit;
+pub mod run_search;
 pub mod runs;
 pub mod sealed;
 pub mod sends;
@@ -55,6 +56,7 @@ pub use nodes::*;
 pub use progress::Progress;
 pub use registry::*;
 pub use run_commit::*;
+pub use run_search::*;
 pub use runs::*;
 pub use sealed::*;
 pub use sends::*;
@@ -91,6 +93,7 @@ pub trait Store:
     + DataStores
     + WorkQueue
     + Runs
+    + RunSearch
     + SourcesHealth
     + Workflows
     + WorkflowRuns
@@ -122,6 +125,7 @@ impl<T> Store for T where
         + DataStores
         + WorkQueue
         + Runs
+        + RunSearch
         + SourcesHealth
         + Workflows
         + WorkflowRuns

@@ -101,6 +101,13 @@ pub struct RunHour {
     pub failed: u64,
 }
 
+impl RunHour {
+    /// The beginning of the hour, epoch milliseconds.
+    pub fn since_ms(self) -> EpochMs {
+        EpochMs(self.hour * 60 * 60 * 1_000)
+    }
+}
+
 /// The runs of a viewer's sources and workflows, whichever.
 ///
 /// Every search and count looks at a bounded number of runs, in the order of their ids. Its cost depends on that number and

@@ -1,5 +1,7 @@
-//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences. One of a
-//! workflow is shown, too.
+//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences; and the runs
+//! of all sources and workflows. One of a workflow is shown, too.
+
+mod all;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -21,6 +23,7 @@ const ERROR_CHARS: usize = 80;
 
 pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<Exit> {
     match (arguments.command, arguments.source) {
+        (Some(RunsCommand::List(arguments)), _) => all::list(session, &arguments).await?,
         (Some(RunsCommand::Describe(arguments)), _) => describe(session, &arguments.run).await?,
         (None, source) => {
             let source = source.expect("the command line requires it without a subcommand");

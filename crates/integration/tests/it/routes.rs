@@ -105,10 +105,17 @@ mod registry {
     }
 }
 mod runs {
+    mod all;
     mod cancel {
         mod post;
     }
+    mod counts {
+        mod get;
+    }
     mod get;
+    mod hours {
+        mod get;
+    }
     mod replay {
         mod post;
     }

@@ -1,4 +1,4 @@
-//! `GET /runs/{id}`.
+//! `GET /runs/{id}`. `GET /runs` is in `all.rs`.
 
 use headwater_integration::{Method, Node, Receiver};
 use serde_json::{Value, json};

@@ -4,6 +4,7 @@ mod browser;
 mod deploying;
 mod pages;
 mod policy;
+mod runs;
 mod settings;
 mod signing_in;
 mod visitor;

@@ -105,7 +105,6 @@ mod registry {
     }
 }
 mod runs {
-    mod all;
     mod cancel {
         mod post;
     }

@@ -13,6 +13,9 @@ const HEIGHT: f64 = 40.0;
 /// The lowest part of a bar.
 const LOWEST: f64 = 1.5;
 
+/// Every so many hours have their time below.
+const LABELLED: u64 = 6;
+
 /// An hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hour {
@@ -52,13 +55,17 @@ pub(crate) fn strip(hours: &[Hour]) -> Markup {
                 h2 #hours { "The last 24 hours" }
                 p.legend {
                     span { (swatch("ok")) (grouped(good)) " ok" } " "
-                    span { (swatch("failed")) (grouped(bad)) " failed" }
+                    span { (swatch("failed")) (grouped(bad)) " failed" } " "
+                    span { "hours of UTC" }
                 }
             }
             ol {
                 @for hour in hours {
                     li {
-                        a href=(hour.href) title=(hour.told()) aria-label=(hour.told()) { (bar(hour, most)) }
+                        a href=(hour.href) title=(hour.told()) aria-label=(hour.told()) {
+                            (bar(hour, most))
+                            span.at aria-hidden="true" { @if hour.since_ms.hour().is_multiple_of(LABELLED) { (hour.since_ms.hour() % 24) " h" } }
+                        }
                     }
                 }
             }

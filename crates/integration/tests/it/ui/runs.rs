@@ -6,7 +6,7 @@ use serde_json::json;
 use super::visitor::Visitor;
 use crate::workflows::{Folder, HTTP, waiting};
 
-const TOLD: &str = "export default { name: '<i>Told', version: '0.0.1', \
+const TOLD: &str = "export default { name: 'Told', version: '0.0.1', \
     run(event) { if (event.throws) throw new RangeError(event.throws); this.$emit(1); } }";
 
 /// The addresses of the hours' bars.
@@ -25,6 +25,8 @@ async fn runs_of_all_are_listed_with_those_that_need_somebody_first() {
     let none = visitor.get("/runs").await.is(200).text;
     assert!(none.contains("No run is kept."), "{none}");
     let source = node.deploy(TOLD, json!({})).await;
+    let name = json!({"name": "<i>Told"});
+    node.patch(&source.path(), name).await.is(200);
     node.run(&source, json!({})).await;
     let well = visitor.get("/runs").await.is(200).text;
     assert!(
@@ -110,7 +112,7 @@ async fn runs_of_others_are_neither_listed_nor_counted() {
     let key = bob.post("/keys", key).await.is(200).data();
     let visitor = Visitor::with(&node, key["key"].as_str().unwrap()).await;
     let page = visitor.get("/runs?status=any").await.is(200).text;
-    for hidden in ["hush", "Told", source.id.as_str()] {
+    for hidden in ["hush", "told", source.id.as_str()] {
         assert!(!page.contains(hidden), "{hidden}: {page}");
     }
     for shown in ["0 ok", "0 failed", "All 0"] {

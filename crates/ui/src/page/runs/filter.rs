@@ -109,6 +109,11 @@ fn moment(text: &str) -> Option<(EpochMs, u64)> {
     Some((EpochMs(ms), last_ms))
 }
 
+/// A moment of the address as the form shows it; nothing if it cannot be read.
+pub(super) fn minute_of(text: &str) -> String {
+    moment(text).map_or_else(String::new, |(moment, _)| time::minute(moment))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,5 +163,7 @@ mod tests {
             assert_eq!(moment(text), Some((EpochMs(ms), 0)), "{text}");
         }
         assert_eq!(moment("1969-01-01T00:00"), None);
+        assert_eq!(minute_of("1970-01-01T00:02:07Z"), "1970-01-01T00:02");
+        assert_eq!(minute_of("yesterday"), "");
     }
 }

@@ -7,7 +7,7 @@ use headwater_model::id::RunnableId;
 use headwater_platform::{CappedCount, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter};
 use maud::{Markup, html};
 
-use super::filter::{CHIPS, LEAST, TRIGGERS, Wanted};
+use super::filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of};
 use crate::{
     page::deliveries::list::capped,
     part::{
@@ -24,6 +24,9 @@ use crate::{
     state::Ui,
     visit::{Visit, Visitor},
 };
+
+/// Characters of an error that a row shows.
+const ERROR_CHARS: usize = 80;
 
 /// Lists runs.
 pub(crate) async fn show(
@@ -109,6 +112,13 @@ fn chips(visitor: &Visitor, wanted: &Wanted, counts: &RunCounts) -> Markup {
 }
 
 fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
+    let more = [
+        &wanted.min_ms,
+        &wanted.since,
+        &wanted.until,
+        &wanted.emitter,
+    ];
+    let has_more = more.iter().any(|value| !value.is_empty());
     html! {
         form.filters action="/runs" {
             @if !wanted.status.is_empty() { input type="hidden" name="status" value=(wanted.status); }
@@ -120,21 +130,26 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
                     @for (value, of) in TRIGGERS { option value=(value) selected[wanted.trigger == value] { (trigger(of)) } }
                 }
             }
-            div {
-                label for="min_ms" { "Took at least " }
-                select #min_ms name="min_ms" {
-                    option value="" { "any time" }
-                    @let least = LEAST.map(|(ms, label)| (ms.to_string(), label));
-                    @for (value, label) in &least { option value=(value) selected[wanted.min_ms == *value] { (label) } }
-                    @if !wanted.min_ms.is_empty() && least.iter().all(|(value, _)| *value != wanted.min_ms) {
-                        option value=(wanted.min_ms) selected { (text::line(&wanted.min_ms)) " ms" }
+            div { label for="q" { "Error has " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
+            details.more open[has_more] {
+                summary { "More filters" }
+                div.filters {
+                    div {
+                        label for="min_ms" { "Took at least " }
+                        select #min_ms name="min_ms" {
+                            option value="" { "any time" }
+                            @let least = LEAST.map(|(ms, label)| (ms.to_string(), label));
+                            @for (value, label) in &least { option value=(value) selected[wanted.min_ms == *value] { (label) } }
+                            @if !wanted.min_ms.is_empty() && least.iter().all(|(value, _)| *value != wanted.min_ms) {
+                                option value=(wanted.min_ms) selected { (text::visible(&wanted.min_ms)) " ms" }
+                            }
+                        }
                     }
+                    div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since)); }
+                    div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until)); }
+                    div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
                 }
             }
-            div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(wanted.since); }
-            div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(wanted.until); }
-            div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
-            div { label for="q" { "Error has " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
             button { (icon(Icon::Search)) "Filter" }
             @if wanted.narrows() { a.button href=(cleared(visitor)) { "Clear" } }
         }
@@ -182,14 +197,20 @@ fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
                 }
             }
             th scope="row" { a href=(base) { (text::line(&entry.name)) } }
-            td data-label="Cause" { (trigger(run.trigger)) }
+            td.narrow data-label="Cause" { (trigger(run.trigger)) }
             td.number data-label="Took" {
                 @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
             }
             td.number data-label="Emitted" { @if let Some(ended) = &entry.ended { (text::grouped(ended.emitted.into())) } }
-            td data-label="Error" { @if let Some(error) = &run.error { (text::line(error)) } }
+            td data-label="Error" { @if let Some(error) = &run.error { (error_line(error)) } }
         }
     }
+}
+
+/// The beginning of an error: the run's page has the rest.
+fn error_line(error: &str) -> Markup {
+    let (shown, is_cut) = text::cut(error, ERROR_CHARS);
+    html! { (text::value(shown)) @if is_cut { "…" } }
 }
 
 /// Why there are no runs, and what to do.

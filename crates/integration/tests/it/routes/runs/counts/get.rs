@@ -3,7 +3,7 @@
 use headwater_integration::Node;
 use serde_json::json;
 
-use crate::routes::runs::all::TOLD;
+use crate::routes::runs::get::TOLD;
 
 #[tokio::test]
 async fn runs_of_a_filter_are_counted_by_state() {

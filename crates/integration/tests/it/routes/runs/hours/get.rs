@@ -3,7 +3,7 @@
 use headwater_integration::Node;
 use serde_json::{Value, json};
 
-use crate::routes::runs::all::TOLD;
+use crate::routes::runs::get::TOLD;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{beginning, took};
+use super::cell::{beginning, took};
 use crate::arguments::ListRunsArguments;
 use crate::output;
 use crate::session::Session;

@@ -17,9 +17,9 @@ use crate::{
         accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_search, events, feeds, health, keys, orgs, registry, runs, sessions, sources,
-        subscriptions, usage, users, variables, webhooks, workflow_deployments, workflow_runs,
-        workflows, workspaces,
+        event_search, events, feeds, health, keys, orgs, registry, run_search, runs, sessions,
+        sources, subscriptions, usage, users, variables, webhooks, workflow_deployments,
+        workflow_runs, workflows, workspaces,
     },
 };
 
@@ -90,6 +90,9 @@ const CLIENTS: &[PathItem] = &[
     || routes!(sources::deploy),
     || routes!(sources::show, sources::put, sources::patch, sources::delete),
     || routes!(sources::run),
+    || routes!(run_search::list),
+    || routes!(run_search::counts),
+    || routes!(run_search::hours),
     || routes!(runs::list),
     || routes!(runs::show),
     // Workflows and their runs.

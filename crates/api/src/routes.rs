@@ -18,6 +18,7 @@ pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod orgs;
 pub(crate) mod registry;
+pub(crate) mod run_search;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod sources;

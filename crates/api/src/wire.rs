@@ -24,6 +24,7 @@ pub(crate) mod lenient;
 mod registry;
 mod run;
 mod run_record;
+mod run_search;
 mod session;
 mod source;
 mod source_health;
@@ -63,6 +64,7 @@ pub(crate) use self::{
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
+    run_search::{ListedRun, RunCounts, RunHour, RunHoursRequest, SearchRuns},
     session::{Session, SignInLink},
     source::{
         DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource,

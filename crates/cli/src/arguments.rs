@@ -30,7 +30,7 @@ pub(crate) use self::deliveries::{
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::props::PropArguments;
-pub(crate) use self::runs::{RunsArguments, RunsCommand, RunsFilter};
+pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,

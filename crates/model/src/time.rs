@@ -37,6 +37,11 @@ impl EpochMs {
         self.0 / (24 * 60 * 60 * 1000)
     }
 
+    /// The UTC hour that it lies in, counted from the epoch.
+    pub fn hour(self) -> u64 {
+        self.0 / (60 * 60 * 1000)
+    }
+
     /// The time between two moments, whichever is the earlier one.
     pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))

@@ -86,6 +86,7 @@ pub use use_cases::{
     mail::WorkflowMail,
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
+    run_search::{RunEntries, RunEntry, RunState, UnknownRunState},
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sessions::{Browser, NewSession, NewSignInLink, SignedIn},
@@ -116,7 +117,5 @@ pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
     FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
-    Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
-    SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User, Wanted, Webhook,
-    WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
+    Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion, SavedComponent, SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User, Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -27,6 +27,7 @@ pub(crate) mod mail;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;
+pub(crate) mod run_search;
 pub(crate) mod runs;
 pub(crate) mod secret_rotation;
 pub(crate) mod sessions;

@@ -5,7 +5,7 @@ use headwater_model::{
     id::InvocationId,
     page::{Page, PageRequest, Position},
 };
-use headwater_store::{CausedRun, StoreError, Viewer};
+use headwater_store::{ListedRun, StoreError, Viewer};
 use rusqlite::{Connection, params};
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) fn runs(
     event: &EventRef,
     viewer: &Viewer,
     page: &PageRequest<InvocationId>,
-) -> Result<Page<CausedRun>, StoreError> {
+) -> Result<Page<ListedRun>, StoreError> {
     let failed = failed("reading the runs that an event caused");
     let workspaces: Vec<&str> = viewer.workspace_ids.iter().map(|id| id.as_str()).collect();
     let workspaces = to_json(&workspaces)?;
@@ -59,8 +59,8 @@ pub(crate) fn runs(
         let id: InvocationId = parsed(row, "id")?;
         let id = id.as_str();
         let run = match get(row, "is_open")? {
-            true => run_places::open_run(connection, id)?.map(|run| CausedRun::Open(run.into())),
-            false => run_records::by_id(connection, id)?.map(|run| CausedRun::Ended(run.into())),
+            true => run_places::open_run(connection, id)?.map(|run| ListedRun::Open(run.into())),
+            false => run_records::by_id(connection, id)?.map(|run| ListedRun::Ended(run.into())),
         };
         items.extend(run);
     }

@@ -161,7 +161,9 @@ impl<'a> Batch<'a> {
                 last,
                 has_scheduled,
             };
-            run_records::insert(connection, &of, ended)?;
+            if run_records::insert(connection, &of, ended)? {
+                self.spent.count_run(&held.owner, ended, commit.unrecorded);
+            }
             let details = commit.progress.as_ref();
             if let Some(details) = details.and_then(|progress| progress.details.as_ref()) {
                 run_places::write_details(connection, commit.run_id.as_str(), details)?;

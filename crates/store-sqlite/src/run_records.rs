@@ -34,7 +34,7 @@ const OUTCOMES: [(RunOutcome, &str); 7] = [
     (RunOutcome::Cancelled, "cancelled"),
 ];
 
-fn outcome_name(outcome: RunOutcome) -> Result<&'static str, StoreError> {
+pub(crate) fn outcome_name(outcome: RunOutcome) -> Result<&'static str, StoreError> {
     let mut outcomes = OUTCOMES.iter();
     let found = outcomes.find(|(one, _)| *one == outcome);
     let unnamed = || StoreError::Corrupt(format!("{outcome:?} has no name"));
@@ -57,12 +57,12 @@ pub(crate) struct Ending<'a> {
     pub(crate) has_scheduled: bool,
 }
 
-/// Writes the record of a run that has none yet.
+/// Writes the record of a run. False: it has one already.
 pub(crate) fn insert(
     connection: &Connection,
     of: &Ending<'_>,
     ended: &EndedRun,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let keys = ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
     let keys: Vec<&String> = keys.collect();
     let keys = (!keys.is_empty()).then(|| to_json(&keys)).transpose()?;
@@ -100,7 +100,7 @@ pub(crate) fn insert(
             of.caused_by.map(|cause| cause.id.sequence),
         ])
         .map_err(&failed)
-        .map(drop)
+        .map(|written| written > 0)
 }
 
 /// The part of an error that is kept.

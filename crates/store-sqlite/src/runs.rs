@@ -8,7 +8,7 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    CausedRun, KeptRuns, Progress, RunFilter, RunRecord, Runs, StoreError, Viewer,
+    KeptRuns, ListedRun, Progress, RunFilter, RunRecord, Runs, StoreError, Viewer,
 };
 
 use crate::{causes, run_events, run_expiry, run_records, run_retention, store::SqliteStore};
@@ -45,7 +45,7 @@ impl Runs for SqliteStore {
         event: &EventRef,
         viewer: &Viewer,
         page: &PageRequest<InvocationId>,
-    ) -> Result<Page<CausedRun>, StoreError> {
+    ) -> Result<Page<ListedRun>, StoreError> {
         let (event, viewer, page) = (event.clone(), viewer.clone(), page.clone());
         self.read(move |connection| causes::runs(connection, &event, &viewer, &page))
             .await

@@ -120,6 +120,7 @@ mod tests {
             usage: Usage::default(),
             progress: None,
             ended: None,
+            unrecorded: 0,
             now_ms: EpochMs(1),
         }
     }

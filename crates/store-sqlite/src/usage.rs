@@ -1,12 +1,13 @@
 //! The cost of runs, per UTC day, user and workspace.
 
 use headwater_model::time::EpochMs;
-use headwater_store::{DayUsage, Owner, Spender, StoreError, Usage};
+use headwater_store::{DayUsage, EndedRun, Owner, Spender, StoreError, Usage};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::failed,
     row::{signed, unsigned},
+    run_hours::RunHours,
 };
 
 pub(crate) fn between(
@@ -89,7 +90,10 @@ pub(crate) fn add(
 
 /// Usage added up before it is written once per user or workspace and day.
 #[derive(Default)]
-pub(crate) struct Spent(Vec<Share>);
+pub(crate) struct Spent {
+    shares: Vec<Share>,
+    hours: RunHours,
+}
 
 struct Share {
     owner: Owner,
@@ -103,7 +107,7 @@ impl Spent {
             return;
         }
         let day = now_ms.day();
-        let shares = &mut self.0;
+        let shares = &mut self.shares;
         match shares
             .iter_mut()
             .find(|share| share.day == day && share.owner == *owner)
@@ -120,9 +124,14 @@ impl Spent {
         }
     }
 
+    /// Counts the end of a run, and of others that returned.
+    pub(crate) fn count_run(&mut self, owner: &Owner, ended: &EndedRun, others: u64) {
+        self.hours.count(owner, ended, others);
+    }
+
     pub(crate) fn write(self, connection: &Connection) -> Result<(), StoreError> {
         let failed = failed("counting usage");
-        for Share { owner, day, usage } in &self.0 {
+        for Share { owner, day, usage } in &self.shares {
             let mut statement = connection
                 .prepare_cached(
                     "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
@@ -142,6 +151,6 @@ impl Spent {
                     .map_err(&failed)?;
             }
         }
-        Ok(())
+        self.hours.write(connection)
     }
 }

@@ -36,6 +36,7 @@ pub mod nodes;
 pub mod queue;
 pub mod redelivery;
 pub mod registry;
+pub mod run_search;
 pub mod runs;
 pub mod scheduled;
 pub mod sealed;
@@ -385,6 +386,16 @@ macro_rules! conformance_tests {
                 an_event_leads_to_the_runs_that_it_caused,
                 runs_of_other_tenants_are_not_among_those_of_an_event,
             }
+            run_search {
+                runs_of_other_tenants_are_not_found,
+                runs_of_what_is_being_deleted_are_not_found,
+                runs_of_all_sources_are_paged_both_ways,
+                runs_are_found_by_each_field_of_the_filter,
+                a_search_of_runs_is_bounded_and_goes_on_where_it_stopped,
+                counts_of_runs_are_capped,
+                runs_are_counted_by_the_hour_after_their_records_are_gone,
+                runs_of_other_tenants_are_not_counted_by_the_hour,
+            }
             scheduled {
                 scheduled_events_are_listed_on_in_until_they_are_due,
                 scheduled_events_are_released_exactly_once_in_due_order,
@@ -507,6 +518,7 @@ mod tests {
         ("redelivery", include_str!("conformance/redelivery.rs")),
         ("causes", include_str!("conformance/causes.rs")),
         ("runs", include_str!("conformance/runs.rs")),
+        ("run_search", include_str!("conformance/run_search.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("sealed", include_str!("conformance/sealed.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
@@ -526,6 +538,7 @@ mod tests {
         include_str!("key_value.rs"),
         include_str!("nodes.rs"),
         include_str!("runs.rs"),
+        include_str!("run_search.rs"),
         include_str!("sealed.rs"),
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),

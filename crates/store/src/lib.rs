@@ -24,6 +24,7 @@ pub mod nodes;
 pub mod progress;
 pub mod registry;
 pub mod run_commit;
+pub mod run_search;
 pub mod runnable_filter;
 pub mod runs;
 pub mod sealed;
@@ -56,6 +57,7 @@ pub use nodes::*;
 pub use progress::Progress;
 pub use registry::*;
 pub use run_commit::*;
+pub use run_search::*;
 pub use runnable_filter::*;
 pub use runs::*;
 pub use sealed::*;
@@ -93,6 +95,7 @@ pub trait Store:
     + DataStores
     + WorkQueue
     + Runs
+    + RunSearch
     + SourcesHealth
     + Workflows
     + WorkflowRuns
@@ -124,6 +127,7 @@ impl<T> Store for T where
         + DataStores
         + WorkQueue
         + Runs
+        + RunSearch
         + SourcesHealth
         + Workflows
         + WorkflowRuns

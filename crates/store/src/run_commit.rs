@@ -83,6 +83,8 @@ pub struct RunCommit {
     pub progress: Option<RunProgress>,
     /// The end of the run, with its last commit. A later one of the same run does not change the record.
     pub ended: Option<EndedRun>,
+    /// Other runs that returned, of which no record is written; they count with this one.
+    pub unrecorded: u64,
     /// Epoch milliseconds.
     pub now_ms: EpochMs,
 }

@@ -133,6 +133,15 @@ impl From<&Outcome> for RunOutcome {
 }
 
 impl RunOutcome {
+    /// The outcomes of runs that went wrong: all but to return and to be cancelled.
+    pub const WRONG: [Self; 5] = [
+        Self::Threw,
+        Self::LimitExceeded(Limit::Wall),
+        Self::LimitExceeded(Limit::Memory),
+        Self::LimitExceeded(Limit::Output),
+        Self::Lost,
+    ];
+
     /// Whether it ended other than by returning.
     pub fn is_failure(self) -> bool {
         self != Self::Returned
@@ -181,16 +190,16 @@ pub struct RunRecord {
     pub last_event: Option<EventId>,
 }
 
-/// A run that an event caused.
+/// A run in a list of those that have ended and those that have not.
 #[derive(Debug, Clone)]
-pub enum CausedRun {
+pub enum ListedRun {
     /// It has not ended.
     Open(Box<OpenRun>),
     /// It has ended.
     Ended(Box<RunRecord>),
 }
 
-impl CausedRun {
+impl ListedRun {
     /// Its id.
     pub fn id(&self) -> &InvocationId {
         match self {
@@ -270,7 +279,7 @@ pub trait Runs {
         event: &EventRef,
         viewer: &Viewer,
         page: &PageRequest<InvocationId>,
-    ) -> Result<Page<CausedRun>, StoreError>;
+    ) -> Result<Page<ListedRun>, StoreError>;
 
     /// Deletes up to `limit` runs beyond those to keep.
     /// Several nodes may call it at once.

@@ -13,7 +13,7 @@ use crate::{
     visit::{Theme, Visit},
 };
 
-const SECTIONS: [(Section, &str, &str, Icon, &str); 9] = [
+const SECTIONS: [(Section, &str, &str, Icon, &str); 10] = [
     (Section::Home, "Home", "/", Icon::Home, "g h"),
     (Section::Sources, "Sources", "/sources", Icon::Source, "g s"),
     (Section::Events, "Events", "/events", Icon::Event, "g e"),
@@ -38,6 +38,7 @@ const SECTIONS: [(Section, &str, &str, Icon, &str); 9] = [
         Icon::Workflow,
         "g f",
     ),
+    (Section::Runs, "Runs", "/runs", Icon::Play, "g r"),
     (
         Section::Accounts,
         "Accounts",

@@ -117,6 +117,7 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             "/sources/{id}/delete",
             get(sources::delete::show).post(sources::delete::submit),
         )
+        .route("/runs", get(runs::list::show))
         .route("/runs/{id}", get(runs::show::show))
 }
 

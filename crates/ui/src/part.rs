@@ -18,6 +18,7 @@ pub(crate) mod pager;
 pub(crate) mod run_status;
 pub(crate) mod schedule;
 pub(crate) mod state;
+pub(crate) mod strip;
 pub(crate) mod tabs;
 pub(crate) mod text;
 pub(crate) mod time;

@@ -24,6 +24,7 @@ pub(crate) enum Section {
     Webhooks,
     Deliveries,
     Workflows,
+    Runs,
     Accounts,
     Data,
     Settings,

@@ -144,9 +144,9 @@ pub(crate) struct DeliveryCounts {
 
 /// A count that goes no further than a bound.
 #[derive(Debug, Serialize, ToSchema)]
-struct CappedCount {
+pub(super) struct CappedCount {
     count: u64,
-    /// Whether counting stopped after 10,000 deliveries, and there may be more.
+    /// Whether counting stopped after 10,000, and there may be more.
     is_capped: bool,
 }
 

@@ -209,7 +209,7 @@ struct RunError {
 /// The way in which a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum RunOutcome {
+pub(super) enum RunOutcome {
     Returned,
     Threw,
     WallLimit,

@@ -16,8 +16,43 @@ pub(crate) struct RunsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
+    /// List the runs of all sources and workflows, newest first, whether they have ended or not
+    List(ListRunsArguments),
     /// Show a run with its events, their deliveries, its log and its errors; of a workflow, with its steps and waits
     Describe(RunArgument),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListRunsArguments {
+    /// Only those in these states, separated by commas: open, succeeded, failed, cancelled, or an outcome such as threw or
+    /// wall_limit
+    #[arg(long, value_name = "STATES")]
+    pub(crate) status: Option<String>,
+    /// Only those of this source: its id or name
+    #[arg(long, value_name = "ID_OR_NAME", conflicts_with = "workflow")]
+    pub(crate) source: Option<String>,
+    /// Only those of this workflow: its id or name
+    #[arg(long, value_name = "ID_OR_NAME")]
+    pub(crate) workflow: Option<String>,
+    /// Only those with this cause: timer, http, manual, event, email, call, deploy, activate or deactivate
+    #[arg(long)]
+    pub(crate) trigger: Option<String>,
+    /// Only those queued within this time, such as 90s, 30m or 1h, or since 2026-01-31T12:00:00Z, 2026-01-31 or epoch
+    /// milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only those queued until then
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Only those that took so many milliseconds or more
+    #[arg(long, value_name = "MS")]
+    pub(crate) min_ms: Option<u32>,
+    /// Only those with an error whose first line has this text
+    #[arg(short = 'q', long, value_name = "TEXT")]
+    pub(crate) query: Option<String>,
+    /// Number of the latest runs to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,15 @@
-//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences. One of a
-//! workflow is shown, too.
+//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences; and the runs
+//! of all sources and workflows. One of a workflow is shown, too.
+
+mod all;
+mod cell;
 
 use anyhow::Result;
 use clap::ValueEnum;
 use headwater_model::time::EpochMs;
 use serde_json::Value;
 
+use self::cell::{beginning, took};
 use super::logs;
 use super::workflows::run_card;
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
@@ -16,11 +20,9 @@ use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
 
-/// Characters of an error that a row of a table has room for.
-const ERROR_CHARS: usize = 80;
-
 pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<Exit> {
     match (arguments.command, arguments.source) {
+        (Some(RunsCommand::List(arguments)), _) => all::list(session, &arguments).await?,
         (Some(RunsCommand::Describe(arguments)), _) => describe(session, &arguments.run).await?,
         (None, source) => {
             let source = source.expect("the command line requires it without a subcommand");
@@ -96,17 +98,6 @@ fn row(run: &Value) -> Vec<String> {
         run["dropped"].to_string(),
         beginning(text(run, "error")),
     ]
-}
-
-fn took(run: &Value) -> String {
-    format!("{} ms", run["duration_ms"])
-}
-
-fn beginning(error: &str) -> String {
-    match error.char_indices().nth(ERROR_CHARS) {
-        Some((end, _)) => format!("{}…", &error[..end]),
-        None => error.to_owned(),
-    }
 }
 
 /// A run as a card, with its consequences below.
@@ -207,17 +198,4 @@ fn items<'a>(object: &'a Value, field: &str) -> &'a [Value] {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_error_is_cut_in_a_row() {
-        assert_eq!(beginning("boom"), "boom");
-        let cut = beginning(&"ä".repeat(200));
-        assert_eq!(cut.chars().count(), ERROR_CHARS + 1);
-        assert!(cut.ends_with('…'), "{cut}");
-    }
 }

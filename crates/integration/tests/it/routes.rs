@@ -108,7 +108,13 @@ mod runs {
     mod cancel {
         mod post;
     }
+    mod counts {
+        mod get;
+    }
     mod get;
+    mod hours {
+        mod get;
+    }
     mod replay {
         mod post;
     }

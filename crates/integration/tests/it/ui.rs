@@ -5,6 +5,7 @@ mod deploying;
 mod events;
 mod pages;
 mod policy;
+mod runs;
 mod settings;
 mod signing_in;
 mod visitor;

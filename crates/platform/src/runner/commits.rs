@@ -414,6 +414,7 @@ mod tests {
             usage: Usage::default(),
             progress: None,
             ended: None,
+            unrecorded: 0,
             now_ms: EpochMs(1),
         }
     }

@@ -175,6 +175,7 @@ impl Ledger {
             usage: part.usage,
             progress: None,
             ended,
+            unrecorded: part.unrecorded,
             now_ms,
         };
         LedgerEntry {

@@ -36,6 +36,8 @@ pub(crate) struct RunPart {
     pub(crate) effects: Effects,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) usage: Usage,
+    /// Other runs that returned, of which no record is written.
+    pub(crate) unrecorded: u64,
     /// Whether it is all of the run: no part of it was committed before.
     pub(crate) is_whole: bool,
     /// Whether watchers of the node know that the run has ended.
@@ -90,6 +92,7 @@ impl RunPart {
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),
+            unrecorded: 0,
             is_whole: true,
             is_concluded: false,
             after: After::Nothing,

@@ -22,6 +22,8 @@ pub(super) struct QuietRuns {
     keep: usize,
     /// The usage of those that are not written.
     left_out: Usage,
+    /// Their number.
+    unrecorded: u64,
     due: Instant,
 }
 
@@ -33,6 +35,7 @@ impl QuietRuns {
             // The last one carries the usage.
             keep: keep.max(1) as usize,
             left_out: Usage::default(),
+            unrecorded: 0,
             due: Instant::now(),
         }
     }
@@ -52,6 +55,7 @@ impl QuietRuns {
             && let Some((_, oldest)) = self.parts.pop_first()
         {
             self.left_out.add(oldest.usage);
+            self.unrecorded += 1;
         }
     }
 
@@ -77,6 +81,7 @@ impl QuietRuns {
         let mut taken: Vec<RunPart> = std::mem::take(&mut self.parts).into_values().collect();
         if let Some(first) = taken.first_mut() {
             first.usage.add(std::mem::take(&mut self.left_out));
+            first.unrecorded = std::mem::take(&mut self.unrecorded);
         }
         taken
     }
@@ -158,6 +163,7 @@ mod tests {
                 compute_ms: 10
             }
         );
+        assert_eq!(taken[0].unrecorded + taken[1].unrecorded, 2);
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use headwater_model::{
     id::{DeliveryId, EmitterId, InvocationId, RunnableId},
     page::{Page, PageRequest},
 };
-use headwater_store::{CappedCount, CausedRun, DeliveryFilter, FoundDeliveries, LoggedEvent};
+use headwater_store::{CappedCount, DeliveryFilter, FoundDeliveries, ListedRun, LoggedEvent};
 
 use crate::{
     caller::Caller, error::PlatformError, platform::Platform,
@@ -112,10 +112,10 @@ impl Platform {
         }
     }
 
-    async fn listener_run(&self, run: &CausedRun) -> Result<ListenerRun, PlatformError> {
+    async fn listener_run(&self, run: &ListedRun) -> Result<ListenerRun, PlatformError> {
         let (listener, run) = match run {
-            CausedRun::Ended(run) => (&run.runnable, WorkflowRunSummary::of_ended(run)),
-            CausedRun::Open(run) => (&run.runnable, self.open_run_summary(run).await?),
+            ListedRun::Ended(run) => (&run.runnable, WorkflowRunSummary::of_ended(run)),
+            ListedRun::Open(run) => (&run.runnable, self.open_run_summary(run).await?),
         };
         Ok(ListenerRun {
             listener: listener.clone(),

@@ -122,6 +122,7 @@ impl LiveRun {
             usage: pending.usage,
             ended: end.map(|end| self.record(&end, now_ms)),
             progress: Some(progress),
+            unrecorded: 0,
             now_ms,
         }
     }
@@ -143,6 +144,7 @@ impl LiveRun {
             usage: std::mem::take(&mut self.pending.usage),
             ended: None,
             progress: None,
+            unrecorded: 0,
             now_ms,
         }
     }

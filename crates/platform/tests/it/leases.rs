@@ -77,6 +77,7 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
         usage: Usage::default(),
         progress: None,
         ended: None,
+        unrecorded: 0,
         now_ms: T0,
     };
     assert!(world.store.commit_runs([end].into()).await[0].is_ok());

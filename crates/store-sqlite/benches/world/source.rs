@@ -54,6 +54,7 @@ pub(crate) fn run(lease: &RunnableLease) -> RunCommit {
         usage: Usage::default(),
         progress: None,
         ended: None,
+        unrecorded: 0,
         now_ms: NOW_MS,
     }
 }

@@ -14,6 +14,7 @@ use super::listing::{STATE, parts};
 use crate::{
     connection::failed,
     row::{get, name_of, signed, to_json},
+    walk::Direction,
     webhook_rows::Standing,
 };
 
@@ -37,13 +38,6 @@ pub(super) struct Looked {
     pub(super) state: String,
     /// Whether the filter describes it.
     pub(super) matches: bool,
-}
-
-/// The direction of a walk along ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Newest,
-    Oldest,
 }
 
 /// A filter with the webhooks of its viewer.
@@ -123,10 +117,7 @@ impl Scope {
         limit: usize,
     ) -> Result<Vec<Looked>, StoreError> {
         let failed = failed("searching deliveries");
-        let order = match direction {
-            Direction::Newest => "DESC",
-            Direction::Oldest => "ASC",
-        };
+        let order = direction.order();
         let sql = format!(
             "SELECT id, webhook_id, state,
                     (?6 IS NULL OR (SELECT emitter_id FROM delivered_events WHERE position = event_position) IS ?6)

@@ -8,12 +8,8 @@ use headwater_store::{
 };
 use rusqlite::Connection;
 
-use super::{
-    again,
-    arms::{Direction, Scope},
-    discard, listing,
-    search::Walk,
-};
+use super::{again, arms::Scope, discard, listing, search};
+use crate::walk::Direction;
 
 pub(super) fn step(
     connection: &Connection,
@@ -24,7 +20,7 @@ pub(super) fn step(
     let scope = Scope::of(connection, viewer, filter)?;
     let after = step.after.as_ref().map(DeliveryId::as_str);
     let oldest = Direction::Oldest;
-    let mut walk = Walk::begin(connection, &scope, filter, oldest, (after, None))?;
+    let mut walk = search::walk(connection, &scope, filter, oldest, (after, None))?;
     let mut done = ChangedDeliveries::default();
     let mut webhooks = BTreeSet::new();
     // Nothing is changed while the walk reads ahead.

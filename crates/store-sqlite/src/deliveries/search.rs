@@ -1,7 +1,5 @@
 //! Searching deliveries across webhooks: the arms are walked together in the order of ids, and only so far.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use headwater_model::{
     id::DeliveryId,
     page::{PageRequest, Position},
@@ -14,112 +12,59 @@ use headwater_store::{
 use rusqlite::Connection;
 
 use super::{
-    arms::{Arm, Direction, Looked, Scope},
+    arms::{Arm, Looked, Scope},
     listing,
 };
+use crate::walk::{Arms, Direction, Walk};
 
-/// Rows that are read of an arm at once, twice as many each time.
-const AHEAD_MAX: usize = 64;
-
-/// A walk along several arms in the order of ids.
-pub(super) struct Walk<'a> {
+/// The arms of a filter's deliveries, as a walk has them.
+pub(super) struct WalkedArms<'a> {
     scope: &'a Scope,
     state: Option<DeliveryState>,
-    direction: Direction,
-    after: String,
-    before: String,
-    arms: Vec<Reading>,
-    /// The arms by the id of their next row.
-    next: BTreeMap<String, usize>,
+    arms: Vec<Arm>,
 }
 
-/// An arm as far as it was read.
-struct Reading {
-    arm: Arm,
-    ahead: VecDeque<Looked>,
-    read_at_once: usize,
-}
+impl Arms for WalkedArms<'_> {
+    type Row = Looked;
 
-impl<'a> Walk<'a> {
-    /// A walk between two ids, if they narrow the scope.
-    pub(super) fn begin(
-        connection: &Connection,
-        scope: &'a Scope,
-        filter: &DeliveryFilter,
-        direction: Direction,
-        (after, before): (Option<&str>, Option<&str>),
-    ) -> Result<Self, StoreError> {
-        let arms = scope.arms(connection, filter, filter.state)?;
-        let mut walk = Self {
-            scope,
-            state: filter.state,
-            direction,
-            after: after
-                .map_or(&*scope.after, |after| after.max(&scope.after))
-                .to_owned(),
-            before: before
-                .map_or(&*scope.before, |before| before.min(&scope.before))
-                .to_owned(),
-            arms: Vec::with_capacity(arms.len()),
-            next: BTreeMap::new(),
-        };
-        for arm in arms {
-            walk.arms.push(Reading {
-                arm,
-                ahead: VecDeque::new(),
-                read_at_once: 1,
-            });
-            walk.read_on(connection, walk.arms.len() - 1, None)?;
-        }
-        Ok(walk)
+    fn id(row: &Looked) -> &str {
+        &row.id
     }
 
-    /// The next delivery of all arms.
-    pub(super) fn next(&mut self, connection: &Connection) -> Result<Option<Looked>, StoreError> {
-        let first = match self.direction {
-            Direction::Newest => self.next.pop_last(),
-            Direction::Oldest => self.next.pop_first(),
-        };
-        let Some((id, place)) = first else {
-            return Ok(None);
-        };
-        let looked = self.arms[place].ahead.pop_front();
-        self.read_on(connection, place, Some(&id))?;
-        Ok(looked)
+    fn count(&self) -> usize {
+        self.arms.len()
     }
 
-    /// Whether there is nothing left.
-    pub(super) fn is_over(&self) -> bool {
-        self.next.is_empty()
-    }
-
-    /// Notes the next row of an arm, reading more behind `last` if none was read ahead.
-    fn read_on(
-        &mut self,
+    fn look(
+        &self,
         connection: &Connection,
         place: usize,
-        last: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let reading = &mut self.arms[place];
-        if reading.ahead.is_empty() {
-            let bounds = match (self.direction, last) {
-                (_, None) => (&*self.after, &*self.before),
-                (Direction::Newest, Some(last)) => (&*self.after, last),
-                (Direction::Oldest, Some(last)) => (last, &*self.before),
-            };
-            let (state, limit) = (self.state, reading.read_at_once);
-            let arm = &reading.arm;
-            let read = self
-                .scope
-                .look(connection, arm, bounds, state, self.direction, limit)?;
-            reading.read_at_once = (limit * 2).min(AHEAD_MAX);
-            reading.ahead = read.into();
-        }
-        if let Some(next) = reading.ahead.front() {
-            self.next.insert(next.id.clone(), place);
-        }
-        Ok(())
+        between: (&str, &str),
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<Looked>, StoreError> {
+        let arm = &self.arms[place];
+        self.scope
+            .look(connection, arm, between, self.state, direction, limit)
     }
+}
+
+/// A walk along a filter's deliveries between two ids, if they narrow the scope.
+pub(super) fn walk<'a>(
+    connection: &Connection,
+    scope: &'a Scope,
+    filter: &DeliveryFilter,
+    direction: Direction,
+    (after, before): (Option<&str>, Option<&str>),
+) -> Result<Walk<WalkedArms<'a>>, StoreError> {
+    let arms = WalkedArms {
+        scope,
+        state: filter.state,
+        arms: scope.arms(connection, filter, filter.state)?,
+    };
+    let after = after.map_or(&*scope.after, |after| after.max(&scope.after));
+    let before = before.map_or(&*scope.before, |before| before.min(&scope.before));
+    Walk::begin(connection, arms, direction, (after, before))
 }
 
 pub(super) fn find(
@@ -134,7 +79,7 @@ pub(super) fn find(
         Position::After(after) => (Direction::Newest, (None, Some(after.as_str()))),
         Position::Before(before) => (Direction::Oldest, (Some(before.as_str()), None)),
     };
-    let mut walk = Walk::begin(connection, &scope, filter, direction, bounds)?;
+    let mut walk = walk(connection, &scope, filter, direction, bounds)?;
     let (mut found, mut searched) = (Vec::new(), 0);
     let mut searched_to = None;
     while found.len() < page.limit as usize {

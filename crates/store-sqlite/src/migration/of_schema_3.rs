@@ -243,6 +243,7 @@ async fn invocations_of_events_are_counted_per_owner_until_they_have_ended() {
             usage: Usage::default(),
             progress: None,
             ended: None,
+            unrecorded: 0,
             now_ms: NOW,
         };
         let ended = store.commit_runs(claimed.iter().map(end).collect()).await;

@@ -241,6 +241,7 @@ fn end(lease: &RunnableLease, claimed: &Claimed) -> RunCommit {
             has_scheduled: false,
             origin: Origin::default(),
         }),
+        unrecorded: 0,
         now_ms: NOW,
     }
 }

@@ -11,7 +11,7 @@ use headwater_model::{
 
 use super::{Factory, fixture::*};
 use crate::{
-    CausedRun, ChannelFilter, Dropped, EndedRun, RunCommit, RunOutcome, RunTrigger, RunVersion,
+    ChannelFilter, Dropped, EndedRun, ListedRun, RunCommit, RunOutcome, RunTrigger, RunVersion,
     Source, Store, Viewer,
 };
 
@@ -47,7 +47,7 @@ async fn caused(store: &dyn Store, event: &EventRef, viewer: &Viewer) -> Vec<(In
     let page = PageRequest::first(100);
     let page = store.caused_runs(event, viewer, &page).await.unwrap();
     assert_eq!(page.total_count, page.items.len() as u64, "total_count");
-    let of = |run: &CausedRun| (run.id().clone(), matches!(run, CausedRun::Ended(_)));
+    let of = |run: &ListedRun| (run.id().clone(), matches!(run, ListedRun::Ended(_)));
     page.items.iter().map(of).collect()
 }
 

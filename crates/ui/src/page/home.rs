@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{page::PageRequest, webhook::DeliveryState};
-use headwater_platform::{DeliveryFilter, SourceHealth, SourceView, Wanted, Webhook};
+use headwater_platform::{DeliveryFilter, RunHour, SourceHealth, SourceView, Wanted, Webhook};
 use maud::{Markup, html};
 
 use super::{
     deliveries::list::capped,
+    runs::list::bars,
     sources::head::health_state,
     webhooks::list::{name, state_of},
 };
@@ -17,6 +18,7 @@ use crate::{
     part::{
         code::copyable,
         icon::{Icon, icon},
+        strip::strip,
         text::{self, counted},
         time,
     },
@@ -36,6 +38,7 @@ struct Overview {
     total_count: u64,
     webhooks: Vec<Webhook>,
     dead: headwater_platform::CappedCount,
+    hours: Vec<RunHour>,
 }
 
 /// Shows the state of everything at a glance.
@@ -47,6 +50,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             (first_steps())
         } @else {
             (failing(&overview, &visitor))
+            (strip(&bars(&overview.hours, &visitor)))
             (numbers(&overview))
             (newest(&overview, &visitor))
         }
@@ -75,7 +79,11 @@ async fn overview(ui: &Ui, visitor: &Visitor) -> Result<Overview, crate::problem
         ..DeliveryFilter::default()
     };
     let counts = platform.count_deliveries(caller, &filter).await?;
+    let hours = platform
+        .run_hours(caller, visitor.workspace.as_ref())
+        .await?;
     Ok(Overview {
+        hours,
         total_count: sources.total_count,
         sources: sources.items.into_iter().zip(health).collect(),
         webhooks: webhooks.items,
@@ -125,26 +133,14 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
 }
 
 fn numbers(overview: &Overview) -> Markup {
-    let recent = overview.sources.iter().map(|(_, health)| health.recent);
-    let (runs, failures, more) = recent.fold((0, 0, false), |(runs, failures, more), recent| {
-        (
-            runs + u64::from(recent.runs),
-            failures + u64::from(recent.failures),
-            more || recent.are_at_least,
-        )
-    });
     let active = overview
         .sources
         .iter()
         .filter(|(view, _)| view.active())
         .count() as u64;
-    let plus = if more { " or more" } else { "" };
     html! {
-        h2 { "The last 24 hours" }
-        dl.facts {
-            dt { "Sources" } dd { a href="/sources" { (counted(overview.total_count, "source", "sources")) } ", " (active) " of those looked at are active" }
-            dt { "Runs" } dd { (text::grouped(runs)) (plus) }
-            dt { "Failures" } dd { (text::grouped(failures)) (plus) }
+        p.note {
+            a href="/sources" { (counted(overview.total_count, "source", "sources")) } ", " (active) " of those looked at are active"
         }
     }
 }

@@ -1,3 +1,5 @@
-//! `/runs`: what ran, and how that ended.
+//! Runs of sources and workflows: the list of all, and one of a source.
 
+pub(crate) mod filter;
+pub(crate) mod list;
 pub(crate) mod show;

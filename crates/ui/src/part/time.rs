@@ -33,6 +33,19 @@ pub(crate) fn date(moment: EpochMs) -> Markup {
     html! { time datetime=(day) { (day) } }
 }
 
+/// The format of a minute (UTC), as forms send it.
+pub(crate) const MINUTE: &str = "%Y-%m-%dT%H:%M";
+
+/// The minute of a moment (UTC), as forms send it.
+pub(crate) fn minute(moment: EpochMs) -> String {
+    formatted(moment, MINUTE)
+}
+
+/// The time of day of a moment (UTC).
+pub(crate) fn clock(moment: EpochMs) -> String {
+    formatted(moment, "%H:%M")
+}
+
 /// A span with its largest unit.
 pub(crate) fn span(span: Duration) -> String {
     let seconds = span.as_secs();

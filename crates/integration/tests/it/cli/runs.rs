@@ -65,3 +65,45 @@ async fn a_poller_that_is_quiet_is_found_out_also_after_a_kill() {
     assert!(wrong.stderr.contains("since"), "{}", wrong.stderr);
     assert_eq!(node.cli(&["runs"]).await.code, 2);
 }
+
+#[tokio::test]
+async fn runs_of_all_sources_are_listed_together() {
+    let node = Node::start().await;
+    let nothing = node.cli(&["runs", "list"]).await.ok();
+    assert!(nothing.stderr.contains("no runs yet"), "{}", nothing.stderr);
+    for (name, fails) in [("one", "{}"), ("other", "throw new Error('no such board')")] {
+        let code =
+            format!("export default {{ name: '{name}', version: '0.0.1', run() {{ {fails} }} }}");
+        let source = node.deploy(&code, json!({})).await;
+        node.run(&source, json!({})).await;
+    }
+    let all = node.cli(&["runs", "list"]).await.ok().stdout;
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!(lines.len(), 3, "{all}");
+    for (line, parts) in [
+        (
+            lines[1],
+            ["other", "manual", "failed (threw)", "no such board"],
+        ),
+        (lines[2], ["one", "manual", "succeeded", "0"]),
+    ] {
+        assert!(parts.iter().all(|part| line.contains(part)), "{all}");
+    }
+    for filter in [
+        ["--status", "failed,open"],
+        ["--source", "other"],
+        ["-q", "BOARD"],
+    ] {
+        let found = node
+            .cli(&[&["runs", "list"][..], &filter].concat())
+            .await
+            .ok();
+        assert_eq!(found.stdout.lines().count(), 2, "{}", found.stdout);
+        assert!(found.stdout.contains("no such board"), "{}", found.stdout);
+    }
+    let none = node
+        .cli(&["runs", "list", "--min-ms", "3600000"])
+        .await
+        .ok();
+    assert!(none.stderr.contains("no such runs"), "{}", none.stderr);
+}

@@ -256,6 +256,7 @@ impl Bench {
                 ..RunProgress::default()
             }),
             ended: None,
+            unrecorded: 0,
             now_ms: self.core.env.now_ms(),
         };
         let committed = self.core.store.commit_runs([commit].into()).await;

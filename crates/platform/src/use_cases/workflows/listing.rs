@@ -1,5 +1,7 @@
 //! Lists: workflows with their health, and their runs.
 
+use std::collections::HashMap;
+
 use headwater_model::{
     id::{InvocationId, RunnableId, WorkflowId, WorkspaceId},
     page::{Page, PageRequest},
@@ -151,6 +153,35 @@ impl Platform {
             items: items.collect(),
             total_count: ended.total_count,
         })
+    }
+
+    /// A run that has not ended among others in a list, of whatever workflow or source. The status of runs that a node
+    /// has depends on their workflow, which is remembered.
+    pub(in crate::use_cases) async fn open_run_among(
+        &self,
+        run: &OpenRun,
+        moments: &mut HashMap<WorkflowId, Moment>,
+    ) -> Result<WorkflowRunSummary, PlatformError> {
+        let elsewhere = Moment {
+            now_ms: self.core.env.now_ms(),
+            is_limited: false,
+        };
+        let now = match &run.runnable {
+            RunnableId::Workflow(id) if run.is_leased => match moments.get(id) {
+                Some(moment) => *moment,
+                None => {
+                    let workflow = self.core.store.workflow(id).await?;
+                    let moment = match workflow {
+                        Some(workflow) => self.moment_of(&workflow).await?,
+                        None => elsewhere,
+                    };
+                    moments.insert(id.clone(), moment);
+                    moment
+                }
+            },
+            RunnableId::Workflow(_) | RunnableId::Source(_) => elsewhere,
+        };
+        Ok(WorkflowRunSummary::of_open(run, now))
     }
 
     /// A run that has not ended, of a workflow or of a source, as lists show it.

@@ -151,7 +151,7 @@ pub struct WaitView {
 
 /// A look at the runs of a workflow.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
+pub(in crate::use_cases) struct Moment {
     pub(super) now_ms: EpochMs,
     /// Whether runs wait for the limits of their workflow.
     pub(super) is_limited: bool,

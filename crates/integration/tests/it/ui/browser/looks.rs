@@ -74,6 +74,8 @@ async fn pages(node: &Node) -> Vec<(&'static str, String)> {
         ("webhooks", "/webhooks"),
         ("webhook-new", "/webhooks/new"),
         ("deliveries", "/deliveries"),
+        ("runs", "/runs"),
+        ("runs-all", "/runs?status=any&q=&since=2026-01-31T12:00"),
         ("deploy", "/deploy"),
         ("deploy-code", "/deploy/code?template=rss"),
         ("accounts", "/accounts"),

@@ -1,0 +1,83 @@
+//! `runs list`: the runs of all sources and workflows.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::cell::{beginning, took};
+use crate::arguments::ListRunsArguments;
+use crate::output;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+use crate::workflow;
+
+pub(super) async fn list(session: &Session, arguments: &ListRunsArguments) -> Result<()> {
+    let filter = filter(session, arguments).await?;
+    let path = ["runs"];
+    let page = session.client.first(&path, arguments.limit, &filter);
+    let runs = page.await?.data;
+    if runs.is_empty() && !session.json {
+        output::note(match filter.is_empty() {
+            true => "no runs yet; `headwater list` shows the sources and when they run",
+            false => "no such runs; `headwater runs list` shows all that are kept",
+        });
+        return Ok(());
+    }
+    let headers = [
+        "id", "queued", "of", "trigger", "status", "took", "emitted", "error",
+    ];
+    let rows = |_: &Value| table::listing(&headers, runs.iter().map(row).collect());
+    session.print(&Value::from(runs.clone()), rows)
+}
+
+/// The filter as the node takes it.
+async fn filter(
+    session: &Session,
+    arguments: &ListRunsArguments,
+) -> Result<Vec<(&'static str, String)>> {
+    let source_id = match &arguments.source {
+        Some(given) => Some(source::find_id(&session.client, given).await?),
+        None => None,
+    };
+    let workflow_id = match &arguments.workflow {
+        Some(given) => Some(workflow::find_id(&session.client, given).await?),
+        None => None,
+    };
+    let now_ms = timestamp::now_ms();
+    let time = |text: &Option<String>| Some(timestamp::given(text.as_deref()?, now_ms));
+    let pairs = [
+        ("status", arguments.status.clone()),
+        ("source_id", source_id),
+        ("workflow_id", workflow_id),
+        ("trigger", arguments.trigger.clone()),
+        ("since", time(&arguments.since)),
+        ("until", time(&arguments.until)),
+        ("min_ms", arguments.min_ms.map(|ms| ms.to_string())),
+        ("q", arguments.query.clone()),
+    ];
+    let given = pairs.into_iter();
+    let given = given.filter_map(|(field, value)| Some((field, value?)));
+    Ok(given.collect())
+}
+
+fn row(run: &Value) -> Vec<String> {
+    let outcome = match text(run, "outcome") {
+        "" | "returned" | "cancelled" => text(run, "status").to_owned(),
+        outcome => format!("{} ({outcome})", text(run, "status")),
+    };
+    let (took, emitted) = match run["ended_at_ms"].is_null() {
+        true => (String::new(), String::new()),
+        false => (took(run), run["emitted"].to_string()),
+    };
+    vec![
+        text(run, "id").to_owned(),
+        timestamp::from_millis(&run["queued_at_ms"]),
+        text(run, "name").to_owned(),
+        text(run, "trigger").to_owned(),
+        outcome,
+        took,
+        emitted,
+        beginning(text(run, "error")),
+    ]
+}

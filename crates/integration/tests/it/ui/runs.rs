@@ -1,0 +1,124 @@
+//! The page of all runs, and the bars of the last day.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::workflows::{Folder, HTTP, waiting};
+
+const TOLD: &str = "export default { name: 'Told', version: '0.0.1', \
+    run(event) { if (event.throws) throw new RangeError(event.throws); this.$emit(1); } }";
+
+/// The addresses of the hours' bars.
+fn bars(page: &str) -> Vec<String> {
+    let (_, after) = page.split_once("<ol>").expect("bars");
+    let (bars, _) = after.split_once("</ol>").expect("their end");
+    let links = bars.split("<a href=\"").skip(1);
+    let links = links.map(|link| link.split('"').next().unwrap().replace("&amp;", "&"));
+    links.collect()
+}
+
+#[tokio::test]
+async fn runs_of_all_are_listed_with_those_that_need_somebody_first() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let none = visitor.get("/runs").await.is(200).text;
+    assert!(none.contains("No run is kept."), "{none}");
+    let source = node.deploy(TOLD, json!({})).await;
+    let name = json!({"name": "<i>Told"});
+    node.patch(&source.path(), name).await.is(200);
+    node.run(&source, json!({})).await;
+    let well = visitor.get("/runs").await.is(200).text;
+    assert!(
+        well.contains("No kept run failed, and none is under way."),
+        "{well}"
+    );
+    let bad = node
+        .run(&source, json!({"throws": "<b>out of range"}))
+        .await;
+    let workflow = Folder::new(HTTP, &[("wait", "$.flow.suspend();")]);
+    let workflow = workflow.deployed(&node).await;
+    let open = workflow.start(&node, json!({})).await;
+    waiting(&node, &open).await;
+
+    let page = visitor.get("/runs").await.is(200).text;
+    let of_bad = format!("href=\"/runs/{}\"", bad["invocation_id"].as_str().unwrap());
+    let of_open = format!("href=\"/workflows/{}{open}\"", workflow.id());
+    for shown in [
+        of_bad.as_str(),
+        &of_open,
+        "&lt;b&gt;out of range",
+        "&lt;i&gt;Told",
+        "Failed and under way 2",
+        "Under way 1",
+        "Failed 1",
+        "Ok 1",
+        "All 3",
+        "headwater runs list --status ",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let rows = |page: &str| page.matches("data-label=\"State\"").count();
+    assert_eq!(rows(&page), 2);
+    for (query, expected) in [
+        ("status=any", 3),
+        ("status=open", 1),
+        ("status=succeeded", 1),
+        ("status=any&trigger=manual", 3),
+        ("status=any&trigger=timer", 0),
+        ("status=any&q=RANGE", 1),
+        ("status=any&min_ms=3600000", 0),
+        ("status=any&until=1971-01-01T00:00", 0),
+        ("status=any&emitter=nonsense", 3),
+    ] {
+        let page = visitor.get(&format!("/runs?{query}")).await.is(200).text;
+        assert_eq!(rows(&page), expected, "{query}: {page}");
+    }
+    let of_source = format!("/runs?status=any&emitter={}", source.id);
+    let page = visitor.get(&of_source).await.is(200).text;
+    assert_eq!(rows(&page), 2, "{page}");
+}
+
+#[tokio::test]
+async fn a_bar_leads_to_the_runs_of_its_hour() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let source = node.deploy(TOLD, json!({})).await;
+    node.run(&source, json!({})).await;
+    node.run(&source, json!({"throws": "no"})).await;
+    for path in ["/", "/runs"] {
+        let page = visitor.get(path).await.is(200).text;
+        for shown in ["1 ok", "1 failed", ": 2 runs, 1 failed\"", "As a table"] {
+            assert!(page.contains(shown), "{path}: {shown}: {page}");
+        }
+        let bars = bars(&page);
+        assert_eq!(bars.len(), 24, "{path}");
+        // The hour may have ended since they ran.
+        let mut rows = 0;
+        for bar in &bars[22..] {
+            let page = visitor.get(bar).await.is(200).text;
+            rows += page.matches("data-label=\"State\"").count();
+        }
+        assert_eq!(rows, 2, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn runs_of_others_are_neither_listed_nor_counted() {
+    let node = Node::start().await;
+    let source = node.deploy(TOLD, json!({})).await;
+    node.run(&source, json!({"throws": "hush"})).await;
+    let bob = node.user("bob").await;
+    let key = json!({"name": "browser"});
+    let key = bob.post("/keys", key).await.is(200).data();
+    let visitor = Visitor::with(&node, key["key"].as_str().unwrap()).await;
+    let page = visitor.get("/runs?status=any").await.is(200).text;
+    for hidden in ["hush", "told", source.id.as_str()] {
+        assert!(!page.contains(hidden), "{hidden}: {page}");
+    }
+    for shown in ["0 ok", "0 failed", "All 0"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let of_source = format!("/runs?emitter={}", source.id);
+    visitor.get(&of_source).await.is(404);
+}

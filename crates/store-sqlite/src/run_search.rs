@@ -1,0 +1,178 @@
+//! Searching runs across sources and workflows: the arms are walked together in the order of ids, and only so far.
+
+mod arms;
+
+use async_trait::async_trait;
+use headwater_model::{
+    id::{InvocationId, WorkspaceId},
+    page::{PageRequest, Position},
+    time::EpochMs,
+};
+use headwater_store::{
+    CappedCount, FoundRun, FoundRuns, ListedRun, RUNS_SEARCHED_MAX, RunCounts, RunHour, RunOutcome,
+    RunSearch, RunSearchFilter, RunStates, StoreError, Viewer,
+};
+use rusqlite::Connection;
+
+use self::arms::{Looked, Scope};
+use crate::{
+    run_hours, run_places, run_records,
+    store::SqliteStore,
+    walk::{Direction, Walk},
+};
+
+#[async_trait]
+impl RunSearch for SqliteStore {
+    async fn find_runs(
+        &self,
+        viewer: &Viewer,
+        filter: &RunSearchFilter,
+        page: &PageRequest<InvocationId>,
+        now_ms: EpochMs,
+    ) -> Result<FoundRuns, StoreError> {
+        let (viewer, filter, page) = (viewer.clone(), filter.clone(), page.clone());
+        self.read(move |connection| {
+            let scope = Scope::of(connection, &viewer, &filter, now_ms)?;
+            find(connection, &scope, &filter, &page)
+        })
+        .await
+    }
+
+    async fn count_runs(
+        &self,
+        viewer: &Viewer,
+        filter: &RunSearchFilter,
+        limit: u32,
+        now_ms: EpochMs,
+    ) -> Result<RunCounts, StoreError> {
+        let (viewer, filter) = (viewer.clone(), filter.clone());
+        self.read(move |connection| {
+            let scope = Scope::of(connection, &viewer, &filter, now_ms)?;
+            count(connection, &scope, &filter, limit as usize)
+        })
+        .await
+    }
+
+    async fn run_hours(
+        &self,
+        viewer: &Viewer,
+        workspace_id: Option<&WorkspaceId>,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+    ) -> Result<Vec<RunHour>, StoreError> {
+        let (viewer, workspace_id) = (viewer.clone(), workspace_id.cloned());
+        self.read(move |connection| {
+            let span = (since_ms, until_ms);
+            run_hours::between(connection, &viewer, workspace_id.as_ref(), span)
+        })
+        .await
+    }
+}
+
+fn find(
+    connection: &Connection,
+    scope: &Scope,
+    filter: &RunSearchFilter,
+    page: &PageRequest<InvocationId>,
+) -> Result<FoundRuns, StoreError> {
+    let (direction, after, before) = match &page.position {
+        Position::First => (Direction::Newest, &*scope.after, &*scope.before),
+        Position::After(id) => {
+            let before = id.as_str().min(&scope.before);
+            (Direction::Newest, &*scope.after, before)
+        }
+        Position::Before(id) => {
+            let after = id.as_str().max(&scope.after);
+            (Direction::Oldest, after, &*scope.before)
+        }
+    };
+    let between = (after, before);
+    let arms = scope.arms(connection, filter.states.as_ref(), between)?;
+    let mut walk = Walk::begin(connection, arms, direction, between)?;
+    let (mut found, mut searched, mut searched_to) = (Vec::new(), 0, None);
+    while found.len() < page.limit as usize {
+        let Some(looked) = walk.next(connection)? else {
+            break;
+        };
+        searched += u32::from(!looked.is_open);
+        if looked.matches {
+            found.push(looked.clone());
+        }
+        if searched == RUNS_SEARCHED_MAX && !walk.is_over() {
+            searched_to = Some(id_of(&looked)?);
+            break;
+        }
+    }
+    if direction == Direction::Oldest {
+        found.reverse();
+    }
+    let mut items = Vec::with_capacity(found.len());
+    for looked in &found {
+        items.extend(item(connection, scope, looked)?);
+    }
+    Ok(FoundRuns { items, searched_to })
+}
+
+fn id_of(looked: &Looked) -> Result<InvocationId, StoreError> {
+    let id = looked.id.parse();
+    id.map_err(|error| StoreError::Corrupt(format!("the id of a run: {error}")))
+}
+
+fn item(
+    connection: &Connection,
+    scope: &Scope,
+    looked: &Looked,
+) -> Result<Option<FoundRun>, StoreError> {
+    let run = match looked.is_open {
+        true => {
+            run_places::open_run(connection, &looked.id)?.map(|run| ListedRun::Open(run.into()))
+        }
+        false => {
+            run_records::by_id(connection, &looked.id)?.map(|run| ListedRun::Ended(run.into()))
+        }
+    };
+    Ok(run.map(|run| {
+        let runnable = match &run {
+            ListedRun::Open(run) => &run.runnable,
+            ListedRun::Ended(run) => &run.runnable,
+        };
+        let name = scope.names.get(runnable.as_str()).cloned();
+        FoundRun {
+            name: name.unwrap_or_default(),
+            run,
+        }
+    }))
+}
+
+fn count(
+    connection: &Connection,
+    scope: &Scope,
+    filter: &RunSearchFilter,
+    limit: usize,
+) -> Result<RunCounts, StoreError> {
+    let wanted = filter.states.as_ref();
+    let of = |outcomes: &[RunOutcome]| {
+        let outcomes = outcomes.iter().copied();
+        let outcomes = outcomes
+            .filter(|one| wanted.is_none_or(|wanted| wanted.outcomes.contains(one)))
+            .collect();
+        let states = RunStates {
+            open: false,
+            outcomes,
+        };
+        match states.outcomes.is_empty() {
+            true => Ok(CappedCount::default()),
+            false => scope.count(connection, &states, limit),
+        }
+    };
+    let open = match wanted.is_none_or(|wanted| wanted.open) {
+        true => scope.count_open(connection, limit)?,
+        false => CappedCount::default(),
+    };
+    Ok(RunCounts {
+        open,
+        succeeded: of(&[RunOutcome::Returned])?,
+        failed: of(&RunOutcome::WRONG)?,
+        cancelled: of(&[RunOutcome::Cancelled])?,
+    })
+}

@@ -1,0 +1,350 @@
+//! The stretches of indexes in which runs of a viewer's sources and workflows are found, each in the order of ids.
+//!
+//! Records have two for each source or workflow. Invocations have no index in that order, which each of them would have to
+//! keep: the open runs are read in the order in which they are due, up to a bound, and sorted.
+
+use std::collections::BTreeMap;
+
+use headwater_model::{id::InvocationId, time::EpochMs};
+use headwater_store::{
+    CappedCount, RUNS_SEARCHED_MAX, RunSearchFilter, RunStates, StoreError, Viewer,
+};
+use rusqlite::{Connection, params};
+
+use crate::{
+    connection::failed,
+    row::{get, name_of, signed, to_json},
+    run_records::outcome_name,
+    walk::{Arms, Direction},
+};
+
+/// Ids have 48 bits of milliseconds.
+const MS_MAX: u64 = (1 << 48) - 2;
+
+/// A run that was looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Looked {
+    pub(super) id: String,
+    pub(super) is_open: bool,
+    /// Whether the filter describes it.
+    pub(super) matches: bool,
+}
+
+/// A filter with the sources and workflows of its viewer.
+pub(super) struct Scope {
+    /// Their names by their ids.
+    pub(super) names: BTreeMap<String, String>,
+    /// Ids between these two alone.
+    pub(super) after: String,
+    pub(super) before: String,
+    trigger: Option<String>,
+    min_ms: Option<i64>,
+    words: Option<String>,
+    now_ms: EpochMs,
+}
+
+/// An arm.
+enum Arm {
+    /// The records of a source or workflow, of those that failed or of the others.
+    Ended { runnable: String, failed: bool },
+    /// Runs that have not ended, by id.
+    Open(Vec<Looked>),
+}
+
+/// The arms of a walk.
+pub(super) struct RunArms<'a> {
+    scope: &'a Scope,
+    /// The condition on the outcome, if only some are meant.
+    outcomes: Option<String>,
+    arms: Vec<Arm>,
+}
+
+impl Scope {
+    pub(super) fn of(
+        connection: &Connection,
+        viewer: &Viewer,
+        filter: &RunSearchFilter,
+        now_ms: EpochMs,
+    ) -> Result<Self, StoreError> {
+        let since = filter.since_ms.unwrap_or_default().0.min(MS_MAX);
+        let until = filter.until_ms.map_or(MS_MAX, |until| until.0.min(MS_MAX));
+        let at = |ms: u64| InvocationId::new(EpochMs(ms), 0).to_string();
+        Ok(Self {
+            names: names(connection, viewer, filter)?,
+            after: at(since),
+            before: at(until + 1),
+            trigger: filter.trigger.as_ref().map(name_of).transpose()?,
+            min_ms: filter.min_ms.map(signed),
+            words: filter
+                .words
+                .as_ref()
+                .map(|words| words.to_ascii_lowercase()),
+            now_ms,
+        })
+    }
+
+    /// The arms of runs in these states, or in any.
+    pub(super) fn arms(
+        &self,
+        connection: &Connection,
+        states: Option<&RunStates>,
+        (after, before): (&str, &str),
+    ) -> Result<RunArms<'_>, StoreError> {
+        let mut arms = Vec::new();
+        if states.is_none_or(|states| states.open) {
+            let (mut open, _) = self.open(connection, RUNS_SEARCHED_MAX as usize)?;
+            open.retain(|looked| *looked.id > *after && *looked.id < *before);
+            open.sort_by(|one, other| one.id.cmp(&other.id));
+            arms.push(Arm::Open(open));
+        }
+        for failed in [false, true] {
+            let is_wanted = |states: &RunStates| {
+                let mut outcomes = states.outcomes.iter();
+                outcomes.any(|outcome| outcome.is_failure() == failed)
+            };
+            if states.is_none_or(is_wanted) {
+                arms.extend(self.names.keys().map(|runnable| Arm::Ended {
+                    runnable: runnable.clone(),
+                    failed,
+                }));
+            }
+        }
+        let outcomes = states.map(condition).transpose()?;
+        Ok(RunArms {
+            scope: self,
+            outcomes,
+            arms,
+        })
+    }
+
+    /// Runs that have not ended, up to `limit`, and whether there are more.
+    fn open(
+        &self,
+        connection: &Connection,
+        limit: usize,
+    ) -> Result<(Vec<Looked>, bool), StoreError> {
+        let failed = failed("searching runs");
+        let mut statement = connection
+            .prepare_cached(
+                "SELECT id,
+                        id > ?2 AND id < ?3 AND (?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR queued_at_ms <= ?5)
+                        AND ?6 IS NULL AS matches
+                 FROM invocations INDEXED BY invocations_by_runnable WHERE runnable_id = ?1
+                 ORDER BY due_at_ms, position LIMIT ?7",
+            )
+            .map_err(&failed)?;
+        let queued_before = self.min_ms.map(|ms| signed(self.now_ms).saturating_sub(ms));
+        let mut open = Vec::new();
+        for runnable in self.names.keys() {
+            let left = i64::try_from(limit - open.len()).unwrap_or(i64::MAX);
+            let parameters = params![
+                runnable,
+                self.after,
+                self.before,
+                self.trigger,
+                queued_before,
+                self.words,
+                // One more than may be looked at shows whether these are all.
+                left.saturating_add(1)
+            ];
+            let mut rows = statement.query(parameters).map_err(&failed)?;
+            while let Some(row) = rows.next().map_err(&failed)? {
+                if open.len() == limit {
+                    return Ok((open, true));
+                }
+                open.push(Looked {
+                    id: get(row, "id")?,
+                    is_open: true,
+                    matches: get(row, "matches")?,
+                });
+            }
+        }
+        Ok((open, false))
+    }
+
+    pub(super) fn count_open(
+        &self,
+        connection: &Connection,
+        limit: usize,
+    ) -> Result<CappedCount, StoreError> {
+        let (open, is_capped) = self.open(connection, limit)?;
+        Ok(CappedCount {
+            count: open.iter().filter(|looked| looked.matches).count() as u64,
+            is_capped,
+        })
+    }
+
+    /// Counts runs that have ended, arm by arm: the order does not matter.
+    pub(super) fn count(
+        &self,
+        connection: &Connection,
+        states: &RunStates,
+        limit: usize,
+    ) -> Result<CappedCount, StoreError> {
+        let between = (&*self.after, &*self.before);
+        let arms = self.arms(connection, Some(states), between)?;
+        let (mut counted, mut left) = (CappedCount::default(), limit);
+        for place in 0..arms.count() {
+            let looked = arms.look(connection, place, between, Direction::Newest, left + 1)?;
+            let within = looked.len().min(left);
+            let matching = looked[..within].iter().filter(|one| one.matches);
+            counted.count += matching.count() as u64;
+            if looked.len() > left {
+                counted.is_capped = true;
+                break;
+            }
+            left -= within;
+        }
+        Ok(counted)
+    }
+}
+
+/// The condition on a record's outcome.
+fn condition(states: &RunStates) -> Result<String, StoreError> {
+    let names = states.outcomes.iter().map(|outcome| outcome_name(*outcome));
+    let names: Vec<String> = names
+        .map(|name| name.map(|name| format!("'{name}'")))
+        .collect::<Result<_, _>>()?;
+    Ok(format!("outcome IN ({})", names.join(", ")))
+}
+
+impl RunArms<'_> {
+    /// Records of a source or workflow `?1` between `?2` and `?3`.
+    fn sql(&self, failed: bool, direction: Direction) -> String {
+        format!(
+            "SELECT id, {} AND (?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR ended_at_ms - started_at_ms >= ?5)
+                    AND (?6 IS NULL OR instr(lower(coalesce(error, '')), ?6) > 0) AS matches
+             FROM runs WHERE runnable_id = ?1 AND failed = {} AND id > ?2 AND id < ?3 ORDER BY id {} LIMIT ?7",
+            self.outcomes.as_deref().unwrap_or("TRUE"),
+            u8::from(failed),
+            direction.order()
+        )
+    }
+}
+
+impl Arms for RunArms<'_> {
+    type Row = Looked;
+
+    fn id(row: &Looked) -> &str {
+        &row.id
+    }
+
+    fn count(&self) -> usize {
+        self.arms.len()
+    }
+
+    fn look(
+        &self,
+        connection: &Connection,
+        place: usize,
+        (after, before): (&str, &str),
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<Looked>, StoreError> {
+        let (runnable, has_failed) = match &self.arms[place] {
+            Arm::Ended { runnable, failed } => (runnable, *failed),
+            Arm::Open(open) => {
+                let from = open.partition_point(|looked| *looked.id <= *after);
+                let to = open.partition_point(|looked| *looked.id < *before);
+                let between = open[from..to].iter();
+                return Ok(match direction {
+                    Direction::Newest => between.rev().take(limit).cloned().collect(),
+                    Direction::Oldest => between.take(limit).cloned().collect(),
+                });
+            }
+        };
+        let failed = failed("searching runs");
+        let scope = self.scope;
+        let mut statement = connection
+            .prepare_cached(&self.sql(has_failed, direction))
+            .map_err(&failed)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let parameters = params![
+            runnable,
+            after,
+            before,
+            scope.trigger,
+            scope.min_ms,
+            scope.words,
+            limit
+        ];
+        let mut rows = statement.query(parameters).map_err(&failed)?;
+        let mut looked = Vec::new();
+        while let Some(row) = rows.next().map_err(&failed)? {
+            looked.push(Looked {
+                id: get(row, "id")?,
+                is_open: false,
+                matches: get(row, "matches")?,
+            });
+        }
+        Ok(looked)
+    }
+}
+
+/// The sources and workflows of a filter that the viewer may see, with their names.
+fn names(
+    connection: &Connection,
+    viewer: &Viewer,
+    filter: &RunSearchFilter,
+) -> Result<BTreeMap<String, String>, StoreError> {
+    let failed = failed("looking for sources and workflows");
+    let workspaces: Vec<&str> = viewer.workspace_ids.iter().map(|id| id.as_str()).collect();
+    let workspace = match &filter.workspace_id {
+        Some(_) => "workspace_id = ?3",
+        None => "?3 IS NULL",
+    };
+    let one = match &filter.runnable {
+        Some(_) => "id = ?4",
+        None => "?4 IS NULL",
+    };
+    let of = |table: &str| {
+        format!(
+            "SELECT id, name FROM {table}
+             WHERE (user_id = ?1 OR workspace_id IN (SELECT value FROM json_each(?2))) AND {workspace} AND {one}
+               AND state <> 'deleting'"
+        )
+    };
+    let mut statement = connection
+        .prepare_cached(&format!("{} UNION ALL {}", of("sources"), of("workflows")))
+        .map_err(&failed)?;
+    let parameters = params![
+        viewer.user_id.as_str(),
+        to_json(&workspaces)?,
+        filter.workspace_id.as_ref().map(|id| id.as_str()),
+        filter.runnable.as_ref().map(|id| id.as_str())
+    ];
+    let names = statement
+        .query_map(parameters, |row| Ok((row.get("id")?, row.get("name")?)))
+        .map_err(&failed)?;
+    names.collect::<Result<_, _>>().map_err(&failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{connection, migration};
+
+    #[test]
+    fn records_are_read_from_their_table_in_its_order() {
+        let connection = connection::in_memory().unwrap();
+        migration::run(&connection).unwrap();
+        let nobody = Viewer {
+            user_id: "u_0DkqLtSyJ4yOMpWg5tVxNq".parse().unwrap(),
+            workspace_ids: Vec::new(),
+        };
+        let filter = RunSearchFilter::default();
+        let scope = Scope::of(&connection, &nobody, &filter, EpochMs(0)).unwrap();
+        let arms = scope.arms(&connection, None, ("", "~")).unwrap();
+        for direction in [Direction::Newest, Direction::Oldest] {
+            let sql = arms.sql(true, direction);
+            let mut statement = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let steps = statement.raw_query().mapped(|row| row.get("detail"));
+            let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            let primary = "(runnable_id=? AND failed=? AND id>? AND id<?)";
+            assert!(steps[0].contains(primary), "{steps:?}");
+            assert_eq!(steps.len(), 1, "{steps:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The filter of runs as the address of the page has it, and as its form sends it along.
+
+use chrono::{DateTime, NaiveDateTime};
+use headwater_model::{
+    id::{RunnableId, WorkspaceId},
+    time::EpochMs,
+};
+use headwater_platform::{RunSearchFilter, RunState, RunStates, RunTrigger};
+use serde::Deserialize;
+
+use crate::part::time;
+
+/// The chips: their values in the address, and the states that they mean. No value: those that need somebody.
+pub(super) const CHIPS: [(Option<&str>, &str); 6] = [
+    (None, "Failed and under way"),
+    (Some("open"), "Under way"),
+    (Some("failed"), "Failed"),
+    (Some("succeeded"), "Ok"),
+    (Some("cancelled"), "Cancelled"),
+    (Some("any"), "All"),
+];
+/// The causes that lists are filtered by.
+pub(super) const TRIGGERS: [(&str, RunTrigger); 9] = [
+    ("timer", RunTrigger::Timer),
+    ("http", RunTrigger::Http),
+    ("event", RunTrigger::Event),
+    ("manual", RunTrigger::Manual),
+    ("email", RunTrigger::Email),
+    ("call", RunTrigger::Call),
+    ("deploy", RunTrigger::Deploy),
+    ("activate", RunTrigger::Activate),
+    ("deactivate", RunTrigger::Deactivate),
+];
+/// The least times that lists are filtered by, in milliseconds.
+pub(super) const LEAST: [(u64, &str); 5] = [
+    (100, "0.1 s"),
+    (1_000, "1 s"),
+    (10_000, "10 s"),
+    (60_000, "1 min"),
+    (3_600_000, "1 h"),
+];
+const MINUTE_MS: u64 = 60_000;
+
+/// The parameters; empty ones filter nothing, and so do those that cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    pub(super) status: String,
+    #[serde(default)]
+    pub(super) emitter: String,
+    #[serde(default)]
+    pub(super) trigger: String,
+    #[serde(default)]
+    pub(super) since: String,
+    #[serde(default)]
+    pub(super) until: String,
+    #[serde(default)]
+    pub(super) min_ms: String,
+    #[serde(default)]
+    pub(super) q: String,
+}
+
+impl Wanted {
+    /// The filter that they mean, in whatever state the runs are.
+    pub(super) fn in_any_state(&self, workspace_id: Option<WorkspaceId>) -> RunSearchFilter {
+        let mut triggers = TRIGGERS.iter();
+        let trigger = triggers.find(|(value, _)| *value == self.trigger);
+        let words = self.q.trim();
+        RunSearchFilter {
+            states: None,
+            workspace_id,
+            runnable: self.emitter.trim().parse::<RunnableId>().ok(),
+            trigger: trigger.map(|(_, trigger)| *trigger),
+            since_ms: moment(&self.since).map(|(moment, _)| moment),
+            until_ms: moment(&self.until).map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
+            min_ms: self.min_ms.trim().parse().ok(),
+            words: (!words.is_empty()).then(|| words.to_owned()),
+        }
+    }
+
+    /// The states that they mean; `None`: all of them.
+    pub(super) fn states(&self) -> Option<RunStates> {
+        let words = self.status.split(',').map(str::trim);
+        let states: Vec<RunState> = words.filter_map(|word| word.parse().ok()).collect();
+        match (self.status.as_str(), states.is_empty()) {
+            ("any", _) => None,
+            (_, true) => Some(RunState::together(&[RunState::Open, RunState::Failed])),
+            (_, false) => Some(RunState::together(&states)),
+        }
+    }
+
+    /// Whether anything but the state filters.
+    pub(super) fn narrows(&self) -> bool {
+        self.in_any_state(None) != RunSearchFilter::default()
+    }
+}
+
+/// A moment with the milliseconds after it that are meant as well: forms know minutes.
+fn moment(text: &str) -> Option<(EpochMs, u64)> {
+    let text = text.trim();
+    if let Ok(ms) = text.parse() {
+        return Some((EpochMs(ms), 0));
+    }
+    let minute = NaiveDateTime::parse_from_str(text, time::MINUTE).ok();
+    let minute = minute.map(|minute| (minute.and_utc(), MINUTE_MS - 1));
+    let exact = || Some((DateTime::parse_from_rfc3339(text).ok()?.to_utc(), 0));
+    let (moment, last_ms) = minute.or_else(exact)?;
+    let ms = u64::try_from(moment.timestamp_millis()).ok()?;
+    Some((EpochMs(ms), last_ms))
+}
+
+/// A moment of the address as the form shows it; nothing if it cannot be read.
+pub(super) fn minute_of(text: &str) -> String {
+    moment(text).map_or_else(String::new, |(moment, _)| time::minute(moment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_a_filter() {
+        for (value, trigger) in TRIGGERS {
+            let wanted = Wanted {
+                trigger: value.to_owned(),
+                ..Wanted::default()
+            };
+            assert_eq!(wanted.in_any_state(None).trigger, Some(trigger));
+            assert!(wanted.narrows());
+        }
+        for (value, _) in CHIPS {
+            let wanted = Wanted {
+                status: value.unwrap_or_default().to_owned(),
+                ..Wanted::default()
+            };
+            assert_eq!(wanted.states().is_none(), value == Some("any"), "{value:?}");
+            assert!(!wanted.narrows());
+        }
+        let nonsense = Wanted {
+            status: "x".to_owned(),
+            emitter: "x".to_owned(),
+            trigger: "x".to_owned(),
+            since: "x".to_owned(),
+            until: "x".to_owned(),
+            min_ms: "x".to_owned(),
+            q: " ".to_owned(),
+        };
+        assert!(!nonsense.narrows());
+        assert_eq!(nonsense.states(), Wanted::default().states());
+    }
+
+    #[test]
+    fn a_minute_is_meant_whole() {
+        let wanted = Wanted {
+            since: "1970-01-01T00:02".to_owned(),
+            until: "1970-01-01T00:02".to_owned(),
+            ..Wanted::default()
+        };
+        let filter = wanted.in_any_state(None);
+        assert_eq!(filter.since_ms, Some(EpochMs(120_000)));
+        assert_eq!(filter.until_ms, Some(EpochMs(179_999)));
+        for (text, ms) in [("17", 17), ("1970-01-01T00:00:01Z", 1_000)] {
+            assert_eq!(moment(text), Some((EpochMs(ms), 0)), "{text}");
+        }
+        assert_eq!(moment("1969-01-01T00:00"), None);
+        assert_eq!(minute_of("1970-01-01T00:02:07Z"), "1970-01-01T00:02");
+        assert_eq!(minute_of("yesterday"), "");
+    }
+}

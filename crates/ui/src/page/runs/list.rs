@@ -1,0 +1,281 @@
+//! `/runs`: those of all sources and workflows, whether they have ended or not; at first those that need somebody.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use headwater_model::id::RunnableId;
+use headwater_platform::{CappedCount, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter};
+use maud::{Markup, html};
+
+use super::filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of};
+use crate::{
+    page::deliveries::list::capped,
+    part::{
+        code::quoted,
+        empty::empty,
+        icon::{Icon, icon},
+        outcome::{outcome, trigger},
+        run_status,
+        strip::{Hour, strip},
+        text, time,
+    },
+    query::ROWS,
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::{Visit, Visitor},
+};
+
+/// Characters of an error that a row shows.
+const ERROR_CHARS: usize = 80;
+
+/// Lists runs.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let workspace = visitor.workspace.clone();
+    let in_any_state = wanted.in_any_state(workspace.clone());
+    let filter = RunSearchFilter {
+        states: wanted.states(),
+        ..in_any_state.clone()
+    };
+    let found = platform
+        .find_runs(caller, &filter, &visitor.page_request())
+        .await?;
+    let counts = platform.count_runs(caller, &in_any_state).await?;
+    let hours = platform.run_hours(caller, workspace.as_ref()).await?;
+    let body = html! {
+        header.title { h1 { "Runs" } }
+        (strip(&bars(&hours, &visitor)))
+        h2 { "Runs whose records are kept" }
+        (chips(&visitor, &wanted, &counts))
+        (form(&visitor, &wanted))
+        @if found.items.is_empty() {
+            (nothing(&visitor, &wanted, &found, &counts))
+        } @else {
+            (table(&found.items, &visitor))
+        }
+        (pages(&found, &visitor))
+    };
+    Ok(Page::of(Section::Runs, "Runs", body).command(command(&wanted)))
+}
+
+/// The hours as bars that lead to their runs.
+pub(crate) fn bars(hours: &[RunHour], visit: &Visit) -> Vec<Hour> {
+    let bars = hours.iter().map(|hour| {
+        let since_ms = hour.since_ms();
+        let last_ms = since_ms + std::time::Duration::from_mins(59);
+        let mut href = format!(
+            "/runs?status=any&since={}&until={}",
+            time::minute(since_ms),
+            time::minute(last_ms)
+        );
+        if let Some(id) = &visit.workspace {
+            href += &format!("&workspace={id}");
+        }
+        Hour {
+            since_ms,
+            good: hour.succeeded,
+            bad: hour.failed,
+            href,
+        }
+    });
+    bars.collect()
+}
+
+fn chips(visitor: &Visitor, wanted: &Wanted, counts: &RunCounts) -> Markup {
+    let together = |counts: [CappedCount; 2]| CappedCount {
+        count: counts.iter().map(|one| one.count).sum(),
+        is_capped: counts.iter().any(|one| one.is_capped),
+    };
+    let of = |value: Option<&str>| match value {
+        None => together([counts.failed, counts.open]),
+        Some("open") => counts.open,
+        Some("failed") => counts.failed,
+        Some("succeeded") => counts.succeeded,
+        Some("cancelled") => counts.cancelled,
+        Some(_) => counts.total(),
+    };
+    html! {
+        ul.chips aria-label="State" {
+            @for (value, label) in CHIPS {
+                li {
+                    a href=(visitor.with(&[("status", value)])) aria-current=[(wanted.status == value.unwrap_or_default()).then_some("true")] {
+                        (label) " " (capped(of(value)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
+    let more = [
+        &wanted.min_ms,
+        &wanted.since,
+        &wanted.until,
+        &wanted.emitter,
+    ];
+    let has_more = more.iter().any(|value| !value.is_empty());
+    html! {
+        form.filters action="/runs" {
+            @if !wanted.status.is_empty() { input type="hidden" name="status" value=(wanted.status); }
+            @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
+            div {
+                label for="trigger" { "Cause " }
+                select #trigger name="trigger" {
+                    option value="" { "any" }
+                    @for (value, of) in TRIGGERS { option value=(value) selected[wanted.trigger == value] { (trigger(of)) } }
+                }
+            }
+            div { label for="q" { "Error has " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
+            details.more open[has_more] {
+                summary { "More filters" }
+                div.filters {
+                    div {
+                        label for="min_ms" { "Took at least " }
+                        select #min_ms name="min_ms" {
+                            option value="" { "any time" }
+                            @let least = LEAST.map(|(ms, label)| (ms.to_string(), label));
+                            @for (value, label) in &least { option value=(value) selected[wanted.min_ms == *value] { (label) } }
+                            @if !wanted.min_ms.is_empty() && least.iter().all(|(value, _)| *value != wanted.min_ms) {
+                                option value=(wanted.min_ms) selected { (text::visible(&wanted.min_ms)) " ms" }
+                            }
+                        }
+                    }
+                    div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since)); }
+                    div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until)); }
+                    div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
+                }
+            }
+            button { (icon(Icon::Search)) "Filter" }
+            @if wanted.narrows() { a.button href=(cleared(visitor)) { "Clear" } }
+        }
+    }
+}
+
+/// The address of the same states without the other filters.
+fn cleared(visitor: &Visitor) -> String {
+    let names = ["trigger", "min_ms", "since", "until", "emitter", "q"];
+    visitor.with(&names.map(|name| (name, None)))
+}
+
+fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
+    html! {
+        table.list {
+            thead { tr {
+                th scope="col" { "Queued" } th scope="col" { "State" } th scope="col" { "Source or workflow" } th scope="col" { "Cause" }
+                th.number scope="col" { "Took" } th.number scope="col" { "Emitted" } th scope="col" { "Error" }
+            } }
+            tbody { @for entry in runs { (row(entry, visitor)) } }
+        }
+    }
+}
+
+fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
+    let run = &entry.run;
+    let queued = time::ago(run.queued_at_ms, visitor.now_ms);
+    let base = match &entry.runnable {
+        RunnableId::Source(id) => format!("/sources/{id}"),
+        RunnableId::Workflow(id) => format!("/workflows/{id}"),
+    };
+    let address = match (&entry.runnable, &entry.ended) {
+        (RunnableId::Workflow(_), _) => Some(format!("{base}/runs/{}", run.id)),
+        (RunnableId::Source(_), Some(_)) => Some(format!("/runs/{}", run.id)),
+        // It has its page from its end on.
+        (RunnableId::Source(_), None) => None,
+    };
+    html! {
+        tr {
+            td.narrow { @match address { Some(address) => { a href=(address) { (queued) } } None => { (queued) } } }
+            td data-label="State" {
+                @match (&entry.runnable, &entry.ended) {
+                    (RunnableId::Source(_), Some(ended)) => { (outcome(ended.outcome)) }
+                    (RunnableId::Source(_), None) | (RunnableId::Workflow(_), _) => { (run_status::of_run(run.status)) }
+                }
+            }
+            th scope="row" { a href=(base) { (text::line(&entry.name)) } }
+            td.narrow data-label="Cause" { (trigger(run.trigger)) }
+            td.number data-label="Took" {
+                @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
+            }
+            td.number data-label="Emitted" { @if let Some(ended) = &entry.ended { (text::grouped(ended.emitted.into())) } }
+            td data-label="Error" { @if let Some(error) = &run.error { (error_line(error)) } }
+        }
+    }
+}
+
+/// The beginning of an error: the run's page has the rest.
+fn error_line(error: &str) -> Markup {
+    let (shown, is_cut) = text::cut(error, ERROR_CHARS);
+    html! { (text::value(shown)) @if is_cut { "…" } }
+}
+
+/// Why there are no runs, and what to do.
+fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunCounts) -> Markup {
+    let all = html! { p { a href=(visitor.with(&[("status", Some("any"))])) { "Show runs in any state" } } };
+    let is_first_view = wanted.status.is_empty();
+    match (wanted.narrows(), counts.total().count) {
+        _ if found.searched_to.is_some() => empty(
+            "None of those searched so far is like this.",
+            html! { p { "There are older ones, which the next page searches." } },
+        ),
+        (false, 0) => empty(
+            "No run is kept.",
+            html! { p { "Runs appear here as soon as a source or workflow has something to do. " a href="/sources" { "Show the sources" } " or " a href="/workflows" { "the workflows" } "." } },
+        ),
+        (false, _) if is_first_view => empty("No kept run failed, and none is under way.", all),
+        (false, _) => empty("No kept run is in this state.", all),
+        (true, 0) => empty(
+            "No kept run is like this.",
+            html! {
+                p { "Of each source and workflow the newest runs are kept, failures apart from the others; the bars above count all." }
+                p { a href=(cleared(visitor)) { "Show all runs in this state" } }
+            },
+        ),
+        (true, _) => empty("No kept run like this is in this state.", all),
+    }
+}
+
+/// The ways to the next and the first page. A search that found little has looked at many, and goes on there.
+fn pages(found: &RunEntries, visitor: &Visitor) -> Markup {
+    let is_full = found.items.len() >= ROWS as usize;
+    let last = found.items.last().map(|entry| &entry.run.id);
+    let next = found.searched_to.as_ref().or(last.filter(|_| is_full));
+    html! {
+        nav.pager aria-label="Pages" {
+            @if visitor.parameter("after").is_some() { a href=(visitor.with(&[])) { "First page" } }
+            @if let Some(next) = next { a rel="next" href=(visitor.with(&[("after", Some(next.as_str()))])) { "Next" (icon(Icon::Next)) } }
+        }
+    }
+}
+
+/// The command that lists the same.
+fn command(wanted: &Wanted) -> String {
+    let filter = wanted.in_any_state(None);
+    let status = match wanted.status.as_str() {
+        "" => Some("open,failed"),
+        "any" => None,
+        status => Some(status),
+    };
+    let (source, workflow) = match &filter.runnable {
+        Some(RunnableId::Source(id)) => (Some(id.to_string()), None),
+        Some(RunnableId::Workflow(id)) => (None, Some(id.to_string())),
+        None => (None, None),
+    };
+    let flags = [
+        ("status", status.map(str::to_owned)),
+        ("source", source),
+        ("workflow", workflow),
+        ("trigger", filter.trigger.map(|_| wanted.trigger.clone())),
+        ("since", filter.since_ms.map(|moment| moment.0.to_string())),
+        ("until", filter.until_ms.map(|moment| moment.0.to_string())),
+        ("min-ms", filter.min_ms.map(|ms| ms.to_string())),
+        ("query", filter.words),
+    ];
+    let flags = flags.into_iter();
+    let given = flags.filter_map(|(flag, value)| Some(format!(" --{flag} {}", quoted(&value?))));
+    format!("headwater runs list{}", given.collect::<String>())
+}

@@ -17,9 +17,9 @@ use crate::{
         accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_search, events, feeds, health, keys, orgs, registry, runs, sessions, sources,
-        subscriptions, usage, users, variables, webhooks, workflow_deployments, workflow_runs,
-        workflows, workspaces,
+        event_search, events, feeds, health, keys, orgs, registry, runs, sessions,
+        source_deployments, sources, subscriptions, usage, users, variables, webhooks,
+        workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -90,6 +90,9 @@ const CLIENTS: &[PathItem] = &[
     || routes!(sources::deploy),
     || routes!(sources::show, sources::put, sources::patch, sources::delete),
     || routes!(sources::run),
+    || routes!(source_deployments::list),
+    || routes!(source_deployments::show),
+    || routes!(source_deployments::roll_back),
     || routes!(runs::list),
     || routes!(runs::show),
     // Workflows and their runs.

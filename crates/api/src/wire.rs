@@ -26,6 +26,7 @@ mod run;
 mod run_record;
 mod session;
 mod source;
+mod source_deployment;
 mod source_health;
 mod subscription;
 mod usage;
@@ -67,6 +68,9 @@ pub(crate) use self::{
     source::{
         DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource,
         WorkspaceSourcesRequest,
+    },
+    source_deployment::{
+        Deployment as SourceDeployment, RollBackSource, Summary as SourceDeploymentSummary,
     },
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     usage::{Usage, UsageRequest},

@@ -189,7 +189,7 @@ fn head(detail: &SourceDeploymentDetail, base: &str, visitor: &Visitor) -> Marku
     let deployment = &detail.view.deployment;
     html! {
         header.title {
-            h1 { "Version of " (time::exact(deployment.created_at_ms)) }
+            h1 { "Version " (component(deployment)) }
             (standing(&detail.view, base))
             @if !detail.view.is_current {
                 div.actions {
@@ -201,8 +201,8 @@ fn head(detail: &SourceDeploymentDetail, base: &str, visitor: &Visitor) -> Marku
         }
         dl.facts {
             dt { "Id" } dd { code { (deployment.id) } }
-            dt { "Deployed" } dd { (time::ago(deployment.created_at_ms, visitor.now_ms)) " by " (by(deployment)) }
-            dt { "Component" } dd { (component(deployment)) " " code { (deployment.component.id) } }
+            dt { "Deployed" } dd { (time::exact(deployment.created_at_ms)) ", " (time::ago(deployment.created_at_ms, visitor.now_ms)) ", by " (by(deployment)) }
+            dt { "Component" } dd { code { (deployment.component.id) } }
             dt { "SHA-256 of the code" } dd { code { (deployment.component.code_hash.as_str()) } }
             dt { "Worker" } dd { @if deployment.is_isolated { "its own" } @else { "shared as the node's isolation says" } }
         }
@@ -275,7 +275,7 @@ fn packages(lock: &str) -> String {
 /// Whether it runs, and where it came from.
 fn standing(view: &SourceDeploymentView, base: &str) -> Markup {
     html! {
-        @if view.is_current { (state(Tone::Good, "running")) } @else { (state(Tone::Quiet, "former")) }
+        @if view.is_current { (state(Tone::Good, "running")) } @else { span.note { "former" } }
         @if let Some(restores) = &view.deployment.restores {
             " rolled back to " a href={ (base) "/versions/" (restores) } { (restores) }
         }

@@ -60,21 +60,24 @@ async fn a_hook_that_fails_leaves_the_present_version() {
     let source = node
         .deploy(&hooked("1"), json!({"url": receiver.url()}))
         .await;
-    let first = source.record["deployment_id"].clone();
-    let body = json!({"component_code": hooked("2"), "configured_props": {"fails": "deactivate"}});
-    node.put(&source.path(), body).await.is(200);
-    let third = json!({"component_code": hooked("3"), "configured_props": {"fails": null}});
-    let third = node.put(&source.path(), third).await.is(200).data();
-    // The receiver of the first version's time is gone: its `activate` fails.
-    drop(receiver);
+    // It cannot be activated, and nobody notices while it is paused.
+    let body = json!({"active": false, "configured_props": {"fails": "activate"}});
+    let failing = node.patch(&source.path(), body).await.is(200).data();
+    let body = json!({"component_code": hooked("2"), "configured_props": {"fails": null}});
+    let present = node.put(&source.path(), body).await.is(200).data();
+    receiver.clear();
     let path = format!("{}/roll_back", source.path());
-    let refused = node.post(&path, json!({"deployment_id": first})).await;
-    let error = refused.is(422).error();
+    let body = json!({"deployment_id": failing["deployment_id"]});
+    let error = node.post(&path, body).await.is(422).error();
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("`activate`"), "{message}");
-    assert_eq!(node.get(source.endpoint()).await.is(200).text, "3");
+    assert!(message.contains("activate fails"), "{message}");
+    assert_eq!(
+        receiver.bodies(),
+        ["2 deactivate", "1 activate", "2 activate"]
+    );
+    assert_eq!(node.get(source.endpoint()).await.is(200).text, "2");
     let now = node.get(&source.path()).await.is(200).data();
-    assert_eq!(now["deployment_id"], third["deployment_id"]);
+    assert_eq!(now["deployment_id"], present["deployment_id"]);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use super::{
     versions::{VersionPath, by, component},
 };
 use crate::{
+    address::Address as _,
     page::deploy::failure::Failure,
     part::{
         confirm::{Question, confirm},
@@ -47,7 +48,7 @@ pub(crate) async fn submit(
     match rolled_back.await {
         Ok(view) => {
             let said = format!("{} is rolled back", view.source.spec.name);
-            let list = format!("/sources/{}/versions", path.source);
+            let list = format!("{}/versions", path.source.address());
             Ok(see_other_saying(&visitor, &list, &said))
         }
         Err(error) => {

@@ -60,7 +60,7 @@ async fn versions_are_listed_compared_and_taken_up_again() {
     let roll_back = format!("{list}/{first}/roll_back");
     let asked = visitor.get(&roll_back).await.is(200);
     assert!(
-        asked.text.contains("Roll Versioned back?"),
+        asked.text.contains("Roll versioned back?"),
         "{}",
         asked.text
     );

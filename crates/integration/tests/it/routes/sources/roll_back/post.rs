@@ -1,6 +1,6 @@
 //! `POST /sources/{id}/roll_back`: the code and the values of a former deployment, through the hooks.
 
-use headwater_integration::{Node, Receiver};
+use headwater_integration::{Node, Receiver, payloads};
 use serde_json::json;
 
 use crate::code::{answering, hooked, unknown};
@@ -99,8 +99,8 @@ async fn secrets_come_back_and_an_account_that_is_gone_is_named() {
     let answer = node.post(&path, back.clone()).await.is(200);
     assert!(!answer.text.contains("hunter2"), "{}", answer.text);
     node.run(&source, json!({})).await;
-    let event = node.events(&source).await.remove(0)["event"].clone();
-    assert_eq!(event, "hunter2 and sesame");
+    let events = payloads(&node.events(&source).await);
+    assert_eq!(events.last().unwrap(), "hunter2 and sesame");
 
     let second = json!({"deployment_id": changed["deployment_id"]});
     node.post(&path, second).await.is(200);
@@ -113,8 +113,8 @@ async fn secrets_come_back_and_an_account_that_is_gone_is_named() {
     );
     assert_eq!(error["param"], "configured_props.shop");
     node.run(&source, json!({})).await;
-    let event = node.events(&source).await.remove(0)["event"].clone();
-    assert_eq!(event, "other and open");
+    let events = payloads(&node.events(&source).await);
+    assert_eq!(events.last().unwrap(), "other and open");
 }
 
 #[tokio::test]
@@ -133,10 +133,12 @@ async fn the_running_deployment_and_unknown_ones_are_refused() {
     ] {
         node.post(&path, json!({"deployment_id": id})).await.is(404);
     }
-    for body in [json!({}), json!({"deployment_id": "nonsense"})] {
-        let error = node.post(&path, body).await.is(400).error();
-        assert_eq!(error["param"], "deployment_id");
-    }
+    let error = node.post(&path, json!({})).await.is(400).error();
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("deployment_id"), "{message}");
+    let malformed = json!({"deployment_id": "nonsense"});
+    let error = node.post(&path, malformed).await.is(400).error();
+    assert_eq!(error["param"], "deployment_id");
     let bob = node.user("bob").await;
     bob.post(&path, present.clone()).await.is(404);
     let path = format!("/sources/{}/roll_back", unknown("dc_"));

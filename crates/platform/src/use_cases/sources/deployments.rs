@@ -174,14 +174,12 @@ impl Platform {
 
 /// The error of values that fitted once.
 fn unfit(error: PlatformError, id: &DeploymentId) -> PlatformError {
-    match error {
-        PlatformError::InvalidProps(invalid) => {
-            let reason = format!(
-                "{}; deployment `{id}` had this value: update the source with another one instead",
-                invalid.reason
-            );
-            PlatformError::InvalidProps(Invalid::new(&invalid.field, reason))
-        }
-        error => error,
-    }
+    let PlatformError::InvalidProps(invalid) = error else {
+        return error;
+    };
+    let reason = format!(
+        "{}; deployment `{id}` had this value: update the source with another one instead",
+        invalid.reason
+    );
+    PlatformError::InvalidProps(Invalid::new(&invalid.field, reason))
 }

@@ -127,8 +127,10 @@ mod tests {
     #[test]
     fn sources_of_before_have_a_deployment_of_their_present_version() {
         let connection = connection::in_memory().unwrap();
-        let is_later = |one: &&str| one.contains("CREATE TABLE source_deployments");
-        let before = MIGRATIONS.iter().position(|one| is_later(&one)).unwrap();
+        let before = MIGRATIONS
+            .iter()
+            .position(|one| one.contains("CREATE TABLE source_deployments"))
+            .unwrap();
         for migration in &MIGRATIONS[..before] {
             connection.execute_batch(migration).unwrap();
         }

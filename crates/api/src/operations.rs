@@ -18,8 +18,8 @@ use crate::{
         delivery_search,
         docs::{self, Described},
         event_search, events, feeds, health, keys, orgs, registry, run_search, runs, sessions,
-        sources, subscriptions, usage, users, variables, webhooks, workflow_deployments,
-        workflow_runs, workflows, workspaces,
+        source_deployments, sources, subscriptions, usage, users, variables, webhooks,
+        workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -93,6 +93,9 @@ const CLIENTS: &[PathItem] = &[
     || routes!(run_search::list),
     || routes!(run_search::counts),
     || routes!(run_search::hours),
+    || routes!(source_deployments::list),
+    || routes!(source_deployments::show),
+    || routes!(source_deployments::roll_back),
     || routes!(runs::list),
     || routes!(runs::show),
     // Workflows and their runs.

@@ -27,6 +27,7 @@ mod run_record;
 mod run_search;
 mod session;
 mod source;
+mod source_deployment;
 mod source_health;
 mod subscription;
 mod usage;
@@ -69,6 +70,9 @@ pub(crate) use self::{
     source::{
         DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource,
         WorkspaceSourcesRequest,
+    },
+    source_deployment::{
+        Deployment as SourceDeployment, RollBackSource, Summary as SourceDeploymentSummary,
     },
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     usage::{Usage, UsageRequest},

@@ -9,6 +9,7 @@
 
 mod data_stores;
 mod deliveries;
+mod deployments;
 mod developing;
 mod import;
 mod props;
@@ -27,6 +28,7 @@ pub(crate) use self::deliveries::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
     ListDeliveriesArguments,
 };
+pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::props::PropArguments;
@@ -144,6 +146,10 @@ pub(crate) enum ClientCommand {
     Deploy(DeployArguments),
     /// Change a source's code, name or props
     Update(UpdateArguments),
+    /// List a source's deployments: the code and values that it ran with, newest first
+    Deployments(DeploymentsArguments),
+    /// Let a source run the code and values of a former deployment again
+    RollBack(DeploymentArguments),
     /// Delete a source
     Delete(SourceArgument),
     /// List sources, or the components that can be deployed

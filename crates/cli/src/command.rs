@@ -10,6 +10,7 @@ mod data_stores;
 mod delete;
 mod deliveries;
 mod deploy;
+mod deployments;
 mod describe;
 mod dev;
 mod doctor;
@@ -48,6 +49,8 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
     match command {
         ClientCommand::Deploy(arguments) => deploy::run(session, arguments).await,
         ClientCommand::Update(arguments) => update::run(session, arguments).await,
+        ClientCommand::Deployments(arguments) => deployments::run(session, arguments).await,
+        ClientCommand::RollBack(arguments) => deployments::roll_back(session, &arguments).await,
         ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
         ClientCommand::List(arguments) => match arguments.what {
             None => list::run(session, &ListSourcesArguments::default()).await,

@@ -90,7 +90,9 @@ pub use use_cases::{
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sessions::{Browser, NewSession, NewSignInLink, SignedIn},
-    sources::{DeploySource, SourceView, UpdateSource},
+    sources::{
+        DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceView, UpdateSource,
+    },
     usage::{USAGE_DAYS_MAX, UsageView},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,
@@ -117,5 +119,8 @@ pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
     FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
-    Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion, SavedComponent, SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User, Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
+    Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome, RunRecord,
+    RunSearchFilter, RunStates, RunTrigger, RunVersion, SOURCE_DEPLOYMENTS_KEPT, SavedComponent,
+    SendRecord, SendState, SendWay, Session, SourceDeployment, SourceHealth, Standing, Usage, User,
+    Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -127,8 +127,8 @@ fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
     })
 }
 
-/// Deletes the components of a user or workspace, except published ones and those that a source uses, which may be
-/// another owner's.
+/// Deletes the components of a user or workspace, except published ones and those of a source's deployments, which may
+/// be another owner's.
 pub(crate) fn delete_unused(
     connection: &Connection,
     owner_column: &'static str,
@@ -140,6 +140,7 @@ pub(crate) fn delete_unused(
             .execute_prepared(
                 &format!(
                     "DELETE FROM {table} WHERE {owner_column} = ? AND id NOT IN (SELECT component_id FROM sources)
+                                           AND id NOT IN (SELECT component_id FROM source_deployments)
                                            AND id NOT IN (SELECT component_id FROM registry)"
                 ),
                 [owner_id],

@@ -64,6 +64,7 @@ mod sends;
 mod sessions;
 mod settle;
 mod slugs;
+mod source_deployments;
 mod source_health;
 mod sources;
 mod store;

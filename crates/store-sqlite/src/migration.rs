@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_sessions.sql"),
     include_str!("../migrations/0015_causes_and_deliveries.sql"),
     include_str!("../migrations/0016_runs_by_the_hour.sql"),
+    include_str!("../migrations/0017_source_deployments.sql"),
 ];
 
 /// Brings the schema up to date.
@@ -53,6 +54,8 @@ mod of_schema_7;
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::{id::DeploymentId, time::EpochMs};
+
     use super::*;
     use crate::connection;
 
@@ -120,6 +123,44 @@ mod tests {
             })
             .unwrap();
         assert_eq!(row, (true, "first".to_owned(), 3, 60));
+    }
+
+    #[test]
+    fn sources_of_before_have_a_deployment_of_their_present_version() {
+        let connection = connection::in_memory().unwrap();
+        let before = MIGRATIONS
+            .iter()
+            .position(|one| one.contains("CREATE TABLE source_deployments"))
+            .unwrap();
+        for migration in &MIGRATIONS[..before] {
+            connection.execute_batch(migration).unwrap();
+        }
+        connection
+            .pragma_update(None, "user_version", before)
+            .unwrap();
+        let deployed = "INSERT INTO artifacts (hash, bytes) VALUES ('h', '');
+            INSERT INTO components (id, user_id, key, code, code_hash, artifact_hash, lock, description, created_at, updated_at)
+            VALUES ('sc_1', 'u_1', 'shop-new', '', 'c', 'h', '', '{\"name\": \"New\", \"version\": \"1.0.0\"}', 1, 1);
+            INSERT INTO sources (id, user_id, name, name_slug, state, component_id, artifact_hash, configured_props,
+                                 dynamic_props, created_at, updated_at)
+            VALUES ('dc_1', 'u_1', 'n', 'n', 'active', 'sc_1', 'h', '{\"a\": 1}', '[]', 1, 7),
+                   ('dc_2', 'u_1', 'm', 'm', 'deploying', 'sc_1', 'h', '{}', '[]', 1, 7);";
+        connection.execute_batch(deployed).unwrap();
+        run(&connection).unwrap();
+        let found = "SELECT sources.deployment_id, component_name || component_key || component_version || code_hash
+                            || source_deployments.configured_props || source_deployments.created_at_ms
+                     FROM sources LEFT JOIN source_deployments ON source_id = sources.id ORDER BY sources.id";
+        let mut statement = connection.prepare(found).unwrap();
+        let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows: Vec<(Option<String>, Option<String>)> =
+            rows.unwrap().collect::<Result<_, _>>().unwrap();
+        let id: DeploymentId = rows[0].0.as_deref().unwrap().parse().unwrap();
+        assert!(id < DeploymentId::new(EpochMs(1_500_000_000_000), 0));
+        assert_eq!(
+            rows[0].1.as_deref(),
+            Some("Newshop-new1.0.0c{\"a\": 1}7000")
+        );
+        assert_eq!(rows[1], (None, None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! All sealed values: of accounts first, then of webhooks, of sources and of variables, each by id.
+//! All sealed values: of accounts first, then of webhooks, of sources, of their deployments and of variables, each by id.
 
 use headwater_store::{Resealed, Sealed, SealedRecord, StoreError};
 use rusqlite::{Connection, Params, Row, params};
@@ -15,7 +15,7 @@ struct Table {
     record: fn(&Row<'_>) -> Result<SealedRecord, StoreError>,
 }
 
-const TABLES: [Table; 4] = [
+const TABLES: [Table; 5] = [
     Table {
         select: "SELECT id, sealed FROM accounts",
         record: |row| {
@@ -39,6 +39,15 @@ const TABLES: [Table; 4] = [
         select: "SELECT id, configured_props FROM sources",
         record: |row| {
             Ok(SealedRecord::Source {
+                id: parsed(row, "id")?,
+                configured_props: json(row, "configured_props")?,
+            })
+        },
+    },
+    Table {
+        select: "SELECT id, configured_props FROM source_deployments",
+        record: |row| {
+            Ok(SealedRecord::SourceDeployment {
                 id: parsed(row, "id")?,
                 configured_props: json(row, "configured_props")?,
             })
@@ -89,7 +98,8 @@ impl Place {
             SealedRecord::Account { id, .. } => (0, id.to_string()),
             SealedRecord::Webhook { id, .. } => (1, id.to_string()),
             SealedRecord::Source { id, .. } => (2, id.to_string()),
-            SealedRecord::Variable { tenant, name, .. } => (3, format!("{tenant} {name}")),
+            SealedRecord::SourceDeployment { id, .. } => (3, id.to_string()),
+            SealedRecord::Variable { tenant, name, .. } => (4, format!("{tenant} {name}")),
         };
         Self { table, id }
     }
@@ -149,6 +159,16 @@ pub(crate) fn write(
             configured_props,
         } => connection.execute_prepared(
             "UPDATE sources SET configured_props = ? WHERE id = ?",
+            params![
+                Value::Object(configured_props.clone()).to_string(),
+                id.as_str()
+            ],
+        ),
+        SealedRecord::SourceDeployment {
+            id,
+            configured_props,
+        } => connection.execute_prepared(
+            "UPDATE source_deployments SET configured_props = ? WHERE id = ?",
             params![
                 Value::Object(configured_props.clone()).to_string(),
                 id.as_str()

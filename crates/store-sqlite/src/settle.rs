@@ -12,7 +12,7 @@ use crate::{
     living::Living,
     queued_events,
     row::{name_of, signed, to_json},
-    run_commit,
+    run_commit, source_deployments,
     sources::{self, by_id, gone, write_endpoints},
     timers,
 };
@@ -56,6 +56,9 @@ pub(crate) fn settle(
     if !settled.active {
         let waiting = "runnable_id = ? AND lease_epoch IS NULL AND state IS NULL AND trigger IN ('timer', 'event')";
         queued_events::delete_invocations(connection, waiting, [id])?;
+    }
+    if let Some(new) = &settled.deployment {
+        source_deployments::write(connection, source_id, new, settled)?;
     }
     reset_dedupe(connection, id, spec.dedupe)?;
     write_endpoints(connection, source_id, &spec.endpoints)?;

@@ -22,7 +22,7 @@ use crate::{
     owner,
     page::page_of,
     queued_events,
-    row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
+    row::{get, json, name_of, named, parsed, parsed_opt, signed, to_json, unsigned},
     runnable_filter::Condition,
     slugs, timers,
 };
@@ -48,6 +48,7 @@ pub(crate) fn begin_deploy(
         name_slug: slug,
         state: SourceState::Deploying,
         spec,
+        deployment_id: None,
         created_at: new.now_at,
         updated_at: new.now_at,
     };
@@ -227,6 +228,7 @@ pub(crate) fn delete(
         "DELETE FROM auto_subscriptions WHERE listener = ?",
         "DELETE FROM endpoints WHERE source_id = ?",
         "DELETE FROM timers WHERE runnable_id = ?",
+        "DELETE FROM source_deployments WHERE source_id = ?",
         "DELETE FROM sources WHERE id = ?",
     ];
     let Some(id) = held_or_gone(connection, living, lease)? else {
@@ -284,6 +286,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
             dedupe: dedupe.as_deref().map(named).transpose()?,
             is_isolated: get(row, "isolated")?,
         },
+        deployment_id: parsed_opt(row, "deployment_id")?,
         created_at: unsigned(row, "created_at")?,
         updated_at: unsigned(row, "updated_at")?,
         id,

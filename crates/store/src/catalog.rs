@@ -122,6 +122,8 @@ pub trait Catalog {
 
     /// Ends a deployment or update: spec, timers, hooks' events and state `Active` or `Inactive`, together.
     /// MUST write all of it or nothing (`conformance::sources::settling_is_all_or_nothing`).
+    /// MUST write its deployment with it, if it is one, and make that the one that the source runs
+    /// (`conformance::source_deployments::a_settlement_keeps_what_it_deployed`).
     /// MUST reset the dedupe state when the strategy changes, before the commits apply
     /// (`conformance::sources::the_dedupe_state_is_reset_when_the_strategy_changes`).
     /// MUST keep timers that are unchanged on an active source on their former phase

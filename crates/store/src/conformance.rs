@@ -41,6 +41,7 @@ pub mod runs;
 pub mod scheduled;
 pub mod sealed;
 pub mod sessions;
+pub mod source_deployments;
 pub mod source_health;
 pub mod sources;
 pub mod subscriptions;
@@ -375,6 +376,12 @@ macro_rules! conformance_tests {
                 an_events_deliveries_are_found,
                 runs_of_hooks_are_recorded_with_the_settlement,
             }
+            source_deployments {
+                a_settlement_keeps_what_it_deployed,
+                the_newest_deployments_are_kept,
+                a_deployment_is_its_sources_alone,
+                the_component_of_a_former_deployment_stays,
+            }
             source_health {
                 a_source_fails_since_the_first_failure_after_a_success,
                 counts_of_runs_that_may_have_been_trimmed_say_so,
@@ -497,6 +504,10 @@ mod tests {
         ("folders", include_str!("conformance/folders.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
+        (
+            "source_deployments",
+            include_str!("conformance/source_deployments.rs"),
+        ),
         ("commits", include_str!("conformance/commits.rs")),
         ("conflicts", include_str!("conformance/conflicts.rs")),
         ("data_stores", include_str!("conformance/data_stores.rs")),
@@ -540,6 +551,7 @@ mod tests {
         include_str!("runs.rs"),
         include_str!("run_search.rs"),
         include_str!("sealed.rs"),
+        include_str!("source_deployments.rs"),
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),
         include_str!("registry.rs"),

@@ -30,6 +30,7 @@ pub mod runs;
 pub mod sealed;
 pub mod sends;
 pub mod sessions;
+pub mod source_deployments;
 pub mod source_health;
 pub mod sources;
 pub mod subscriptions;
@@ -63,6 +64,7 @@ pub use runs::*;
 pub use sealed::*;
 pub use sends::*;
 pub use sessions::*;
+pub use source_deployments::*;
 pub use source_health::*;
 pub use sources::*;
 pub use subscriptions::*;
@@ -81,6 +83,7 @@ pub trait Store:
     + Tenants
     + Sessions
     + Catalog
+    + SourceDeployments
     + Registry
     + Folders
     + Subscriptions
@@ -113,6 +116,7 @@ impl<T> Store for T where
         + Tenants
         + Sessions
         + Catalog
+        + SourceDeployments
         + Registry
         + Folders
         + Subscriptions

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    id::{AccountId, SourceId, WebhookId},
+    id::{AccountId, DeploymentId, SourceId, WebhookId},
     prop::ConfiguredProps,
 };
 
@@ -35,6 +35,13 @@ pub enum SealedRecord {
     Source {
         /// The source.
         id: SourceId,
+        /// All of them.
+        configured_props: ConfiguredProps,
+    },
+    /// The configured props of a source's deployment, some of which may be sealed.
+    SourceDeployment {
+        /// The deployment.
+        id: DeploymentId,
         /// All of them.
         configured_props: ConfiguredProps,
     },

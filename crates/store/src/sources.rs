@@ -4,14 +4,17 @@ use headwater_model::{
     dedupe,
     endpoint::EndpointToken,
     hash::ArtifactHash,
-    id::{ComponentId, SourceId},
+    id::{ComponentId, DeploymentId, SourceId},
     prop::{ConfiguredProps, PropDefinition},
     schedule::Schedule,
     time::{EpochMs, EpochSeconds},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{lease::RunnableLease, run_commit::RunCommit, tenants::Owner};
+use crate::{
+    lease::RunnableLease, run_commit::RunCommit, source_deployments::NewSourceDeployment,
+    tenants::Owner,
+};
 
 /// The state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,6 +86,8 @@ pub struct Source {
     pub state: SourceState,
     /// Its parts.
     pub spec: SourceSpec,
+    /// The deployment that it runs; none until its first one has settled.
+    pub deployment_id: Option<DeploymentId>,
     /// Epoch seconds.
     pub created_at: EpochSeconds,
     /// Epoch seconds.
@@ -111,6 +116,8 @@ pub struct SettledSource {
     pub lease: RunnableLease,
     /// Its parts from now on.
     pub spec: SourceSpec,
+    /// The deployment that it is, if code or values are other ones.
+    pub deployment: Option<NewSourceDeployment>,
     /// Whether its triggers are on: timers are scheduled from `now_ms`, or all unscheduled.
     pub active: bool,
     /// The commits of its hooks, in order.
@@ -120,11 +127,12 @@ pub struct SettledSource {
 }
 
 impl SettledSource {
-    /// A settlement without effects of hooks; the runner adds the deferred ones.
+    /// A settlement that is not a deployment, without effects of hooks; the runner adds the deferred ones.
     pub fn new(lease: RunnableLease, spec: SourceSpec, active: bool, now_ms: EpochMs) -> Self {
         Self {
             lease,
             spec,
+            deployment: None,
             active,
             commits: Vec::new(),
             now_ms,

@@ -164,8 +164,8 @@ pub trait Tenants {
     /// A page of all users in creation order.
     async fn users(&self, page: &PageRequest<UserId>) -> Result<Page<User>, StoreError>;
 
-    /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
-    /// uses. Its resources in a workspace pass to another member, as when it leaves; a workspace of
+    /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no deployment
+    /// of a source has (`conformance::source_deployments::the_component_of_a_former_deployment_stays`). Its resources in a workspace pass to another member, as when it leaves; a workspace of
     /// which it is the last member is deleted with it. False: there was none.
     /// MUST refuse with `InUse` while the user has sources, workflows or webhooks that no other member would take over;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).

@@ -108,6 +108,15 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             "/sources/{id}/subscriptions",
             get(sources::subscriptions::show),
         )
+        .route("/sources/{id}/versions", get(sources::versions::list))
+        .route(
+            "/sources/{id}/versions/{deployment}",
+            get(sources::versions::show),
+        )
+        .route(
+            "/sources/{id}/versions/{deployment}/roll_back",
+            get(sources::roll_back::show).post(sources::roll_back::submit),
+        )
         .route(
             "/sources/{id}/run",
             get(sources::run::show).post(sources::run::submit),

@@ -50,7 +50,7 @@ ids! {
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
     Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a connect: an account being connected in a browser.";
     Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code, or of a workflow.";
-    Deployment, "DeploymentId", [id::DeploymentId::PREFIX], "Id of a deployment of a workflow, which never changes.";
+    Deployment, "DeploymentId", [id::DeploymentId::PREFIX], "Id of a deployment of a source or a workflow, which never changes.";
     Owner, "OwnerId", [id::UserId::PREFIX, id::WorkspaceId::PREFIX], "Id of an owner: a user or a workspace.";
     Emitter, "EmitterId", [id::SourceId::PREFIX, id::WorkflowId::PREFIX],
         "Id of an emitter of events: a source or a workflow.";

@@ -83,7 +83,7 @@ impl NewKey {
 /// The result of rotating the secret key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SecretKeyRotation {
-    /// Accounts, webhooks and sources whose secrets are now encrypted with the new key.
+    /// Accounts, webhooks, sources and their deployments whose secrets are now encrypted with the new key.
     resealed: u64,
     /// Those whose secrets no key of the node decrypts; enter these again.
     unreadable: u64,

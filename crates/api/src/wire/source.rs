@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headwater_model::{
-    id::{ComponentId, SourceId, UserId, WorkspaceId},
+    id::{ComponentId, DeploymentId, SourceId, UserId, WorkspaceId},
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
@@ -252,6 +252,10 @@ pub(crate) struct Source {
     /// The props whose configured values are secret, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     secret_props: BTreeMap<String, SecretProp>,
+    /// The deployment that it runs. Not part of Pipedream's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Deployment>)]
+    deployment_id: Option<DeploymentId>,
     /// Features of the component that do not work on this node; returned by deployments and updates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -290,23 +294,30 @@ impl Source {
 
 /// A mark that a secret value is set.
 #[derive(Debug, Serialize, ToSchema)]
-struct SecretProp {
+pub(crate) struct SecretProp {
     /// Always true.
     secret: bool,
+}
+
+impl SecretProp {
+    /// The marks of these props.
+    pub(crate) fn marks(names: Vec<String>) -> BTreeMap<String, Self> {
+        let names = names.into_iter();
+        names.map(|name| (name, Self { secret: true })).collect()
+    }
 }
 
 impl From<SourceView> for Source {
     fn from(view: SourceView) -> Self {
         let active = view.active();
-        let secrets = view.secrets.into_iter();
-        let secret_props = secrets.map(|name| (name, SecretProp { secret: true }));
         let source = view.source;
         Self {
             id: source.id,
             user_id: source.owner.user_id,
             component_id: source.spec.component_id,
+            deployment_id: source.deployment_id,
             configured_props: view.configured_props,
-            secret_props: secret_props.collect(),
+            secret_props: SecretProp::marks(view.secrets),
             warnings: view.warnings,
             active,
             isolated: source.spec.is_isolated,

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod deploy;
+mod deployments;
 mod dev;
 mod doctor;
 mod events;

@@ -136,6 +136,9 @@ mod sign_in_links {
 }
 mod sources {
     mod delete;
+    mod deployments {
+        mod get;
+    }
     mod event_summaries {
         mod get;
     }
@@ -156,6 +159,9 @@ mod sources {
     mod patch;
     mod post;
     mod put;
+    mod roll_back {
+        mod post;
+    }
     mod run {
         mod post;
     }

@@ -8,6 +8,7 @@ mod policy;
 mod runs;
 mod settings;
 mod signing_in;
+mod versions;
 mod visitor;
 mod workflows;
 

@@ -23,7 +23,7 @@ const BATCH: u32 = 500;
 /// The result of a rotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rotation {
-    /// Accounts, webhooks and sources whose secrets are now encrypted with the new key.
+    /// Accounts, webhooks, sources and their deployments whose secrets are now encrypted with the new key.
     pub resealed: u64,
     /// Those that no key opens: their secrets were lost before.
     pub unreadable: u64,
@@ -144,6 +144,13 @@ impl Platform {
                 id: id.clone(),
                 configured_props: self.resealed_props(ring, configured_props)?,
             },
+            SealedRecord::SourceDeployment {
+                id,
+                configured_props,
+            } => SealedRecord::SourceDeployment {
+                id: id.clone(),
+                configured_props: self.resealed_props(ring, configured_props)?,
+            },
             SealedRecord::Variable {
                 tenant,
                 name,
@@ -201,6 +208,9 @@ fn is_sealed(record: &SealedRecord) -> bool {
         SealedRecord::Variable { tenant, .. } => tenant != INSTALLATION,
         SealedRecord::Source {
             configured_props, ..
+        }
+        | SealedRecord::SourceDeployment {
+            configured_props, ..
         } => {
             let mut values = configured_props.values();
             values.any(|value| sealed_bytes(value).is_some())
@@ -214,6 +224,9 @@ fn opened(ring: &KeyRing, record: &SealedRecord) -> Result<(), PlatformError> {
         SealedRecord::Account { id, sealed } => ring.open(id.as_str(), sealed).map(drop),
         SealedRecord::Webhook { id, secret, .. } => ring.open(&purpose(id), secret).map(drop),
         SealedRecord::Source {
+            configured_props, ..
+        }
+        | SealedRecord::SourceDeployment {
             configured_props, ..
         } => {
             let mut values = configured_props.iter();
@@ -232,6 +245,7 @@ fn name(record: &SealedRecord) -> &str {
         SealedRecord::Account { id, .. } => id.as_str(),
         SealedRecord::Webhook { id, .. } => id.as_str(),
         SealedRecord::Source { id, .. } => id.as_str(),
+        SealedRecord::SourceDeployment { id, .. } => id.as_str(),
         SealedRecord::Variable { name, .. } => name,
     }
 }

@@ -6,11 +6,14 @@
 
 mod change;
 mod deploy;
+mod deployments;
 mod listing;
 mod plan;
 mod recover;
 
 use std::sync::Arc;
+
+pub use deployments::{SourceDeploymentDetail, SourceDeploymentView};
 
 use headwater_model::{
     id::SourceId,
@@ -77,13 +80,7 @@ pub struct SourceView {
 impl SourceView {
     pub(crate) fn new(platform: &Platform, source: Source) -> Self {
         let mut shown = source.spec.configured_props.clone();
-        let mut secrets = Vec::new();
-        for (name, value) in &mut shown {
-            if secrets::is_sealed(value) {
-                *value = Value::Null;
-                secrets.push(name.clone());
-            }
-        }
+        let secrets = hidden_secrets(&mut shown);
         for endpoint in &source.spec.endpoints {
             shown.insert(
                 endpoint.prop.clone(),
@@ -120,6 +117,19 @@ impl SourceView {
             SourceState::Active | SourceState::Updating | SourceState::Deploying
         )
     }
+}
+
+/// Takes secrets out of values, and names the props that had them.
+fn hidden_secrets(values: &mut ConfiguredProps) -> Vec<String> {
+    let sealed = values
+        .iter_mut()
+        .filter(|(_, value)| secrets::is_sealed(value));
+    sealed
+        .map(|(name, value)| {
+            *value = Value::Null;
+            name.clone()
+        })
+        .collect()
 }
 
 impl Platform {

@@ -18,6 +18,7 @@ mod deliveries;
 mod delivery_failures;
 mod delivery_limits;
 mod deploy;
+mod deployments;
 mod dispatch;
 mod engine;
 mod expressions;

@@ -97,6 +97,7 @@ pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, RunnableLease) {
     let settled = SettledSource {
         lease: lease.clone(),
         spec: source.spec,
+        deployment: None,
         active: true,
         commits: Vec::new(),
         now_ms: NOW_MS,

@@ -1,8 +1,11 @@
 //! Sealed values, found and sealed anew.
 
+use headwater_model::id::DeploymentId;
+
 use super::{Factory, fixture::*};
 use crate::{
-    Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Variable, Webhook,
+    Account, NewSourceDeployment, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store,
+    Variable, Webhook,
 };
 
 /// One record of each kind, of two owners.
@@ -10,6 +13,7 @@ struct World {
     account: Account,
     webhook: Webhook,
     source: Leased,
+    deployment_id: DeploymentId,
     tenant: String,
 }
 
@@ -19,6 +23,14 @@ async fn world(store: &dyn Store, epoch: NodeEpoch) -> World {
     store.create_account(account.clone()).await.unwrap();
     store.create_webhook(webhook.clone()).await.unwrap();
     let source = deploy(store, epoch, &mine).await;
+    let deployment_id = DeploymentId::new(T0, entropy());
+    let mut end = settled(&source, true, T0);
+    end.deployment = Some(NewSourceDeployment {
+        id: deployment_id.clone(),
+        user_id: mine.user_id.clone(),
+        restores: None,
+    });
+    store.settle_source(end).await.unwrap();
     let variable = Variable {
         name: "TOKEN".to_owned(),
         value: Sealed(vec![7]),
@@ -30,6 +42,7 @@ async fn world(store: &dyn Store, epoch: NodeEpoch) -> World {
         account,
         webhook,
         source,
+        deployment_id,
         tenant,
     }
 }
@@ -53,6 +66,10 @@ impl World {
             },
             SealedRecord::Source {
                 id: self.source.id.clone(),
+                configured_props: self.source.spec.configured_props.clone(),
+            },
+            SealedRecord::SourceDeployment {
+                id: self.deployment_id.clone(),
                 configured_props: self.source.spec.configured_props.clone(),
             },
             SealedRecord::Variable {
@@ -89,6 +106,9 @@ fn changed(record: &SealedRecord) -> SealedRecord {
             *former_secret = former_secret.as_ref().map(|_| Sealed(b"2".to_vec()));
         }
         SealedRecord::Source {
+            configured_props, ..
+        }
+        | SealedRecord::SourceDeployment {
             configured_props, ..
         } => {
             configured_props.insert("sealed".to_owned(), 0.1.into());

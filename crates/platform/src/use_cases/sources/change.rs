@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use headwater_engine::Hook;
 use headwater_model::id::SourceId;
-use headwater_store::{SavedComponent, SettledSource, Source, SourceSpec, SourceState};
+use headwater_store::{
+    NewSourceDeployment, SavedComponent, SettledSource, Source, SourceSpec, SourceState,
+};
 
 use crate::{
     caller::Caller,
@@ -16,12 +18,12 @@ use crate::{
 };
 
 /// The target of an update.
-struct Target {
-    component: SavedComponent,
-    spec: SourceSpec,
-    active: bool,
-    /// Whether code, props or isolation differ, so that the worker must be a fresh one.
-    swaps: bool,
+pub(super) struct Target {
+    pub(super) component: SavedComponent,
+    pub(super) spec: SourceSpec,
+    pub(super) active: bool,
+    /// The deployment that it is, if code, props or isolation differ, so that the worker must be a fresh one.
+    pub(super) deployment: Option<NewSourceDeployment>,
 }
 
 impl Platform {
@@ -48,8 +50,18 @@ impl Platform {
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let former = self.visible_source(caller, id).await?;
         let target = self.target(caller, &former, &request).await?;
+        self.change(former, target).await
+    }
+
+    /// Changes a source whose turn at a change this is.
+    pub(super) async fn change(
+        self: &Arc<Self>,
+        former: Source,
+        target: Target,
+    ) -> Result<SourceView, PlatformError> {
+        let id = &former.id;
         let was_active = former.state != SourceState::Inactive;
-        if !target.swaps && was_active == target.active {
+        if target.deployment.is_none() && was_active == target.active {
             return self.rename(former, &target.spec.name).await;
         }
         let lease = self.leases.of(&id.clone().into()).await?;
@@ -116,7 +128,8 @@ impl Platform {
             },
         };
         Ok(Target {
-            swaps: replans || is_isolated != former.spec.is_isolated,
+            deployment: (replans || is_isolated != former.spec.is_isolated)
+                .then(|| self.new_deployment(caller, None)),
             active: request
                 .active
                 .unwrap_or(former.state != SourceState::Inactive),
@@ -158,7 +171,7 @@ impl Platform {
                 tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update continues");
             }
         }
-        if target.swaps {
+        if target.deployment.is_some() {
             self.core.engine.evict(&id.clone().into()).await;
         }
         let next = Source {
@@ -174,12 +187,12 @@ impl Platform {
             runner.resume();
             runner.hook(Hook::Activate, true).await?;
         }
-        let settled = SettledSource::new(
-            self.leases.of(&id.clone().into()).await?,
-            target.spec.clone(),
-            target.active,
-            self.core.env.now_ms(),
-        );
+        let lease = self.leases.of(&id.clone().into()).await?;
+        let (spec, now_ms) = (target.spec.clone(), self.core.env.now_ms());
+        let settled = SettledSource {
+            deployment: target.deployment.clone(),
+            ..SettledSource::new(lease, spec, target.active, now_ms)
+        };
         let source = runner.settle(settled).await?;
         if !target.active {
             self.runners.close(id, Closing::Ended).await;

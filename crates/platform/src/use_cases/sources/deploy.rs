@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use headwater_engine::Hook;
 use headwater_model::{component::slug, id::SourceId};
-use headwater_store::{NewSource, SavedComponent, SettledSource, Source, SourceState};
+use headwater_store::{
+    NewSource, NewSourceDeployment, SavedComponent, SettledSource, Source, SourceState,
+};
 
 use crate::{
     caller::Caller,
@@ -58,7 +60,9 @@ impl Platform {
         let (source, lease) = self.core.store.begin_deploy(new, self.core.epoch).await?;
         self.leases.keep(lease);
         let mut reached = Reached::default();
-        match self.deploy_hooks(&source, &component, &mut reached).await {
+        let deployment = self.new_deployment(caller, None);
+        let deployed = self.deploy_hooks(&source, &component, deployment, &mut reached);
+        match deployed.await {
             Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
             Err(error) => {
                 let undone = self.undo_deploy(&source, &component, reached.is_taken_back());
@@ -74,6 +78,7 @@ impl Platform {
         self: &Arc<Self>,
         source: &Source,
         component: &SavedComponent,
+        deployment: NewSourceDeployment,
         reached: &mut Reached,
     ) -> Result<Source, PlatformError> {
         let loaded = self.runners.load(source.clone(), component.clone()).await?;
@@ -84,12 +89,12 @@ impl Platform {
             reached.ended(hook, &ended);
             ended.verdict(hook)?;
         }
-        let settled = SettledSource::new(
-            self.leases.of(&source.id.clone().into()).await?,
-            source.spec.clone(),
-            true,
-            self.core.env.now_ms(),
-        );
+        let lease = self.leases.of(&source.id.clone().into()).await?;
+        let (spec, now_ms) = (source.spec.clone(), self.core.env.now_ms());
+        let settled = SettledSource {
+            deployment: Some(deployment),
+            ..SettledSource::new(lease, spec, true, now_ms)
+        };
         let source = runner.settle(settled).await?;
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use super::filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of};
 use crate::{
+    address::{self, Address as _},
     page::deliveries::list::capped,
     part::{
         code::quoted,
@@ -177,12 +178,9 @@ fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
 fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
     let run = &entry.run;
     let queued = time::ago(run.queued_at_ms, visitor.now_ms);
-    let base = match &entry.runnable {
-        RunnableId::Source(id) => format!("/sources/{id}"),
-        RunnableId::Workflow(id) => format!("/workflows/{id}"),
-    };
+    let base = entry.runnable.address();
     let address = match (&entry.runnable, &entry.ended) {
-        (RunnableId::Workflow(_), _) => Some(format!("{base}/runs/{}", run.id)),
+        (RunnableId::Workflow(id), _) => Some(address::of_workflow_run(id, &run.id)),
         (RunnableId::Source(_), Some(_)) => Some(format!("/runs/{}", run.id)),
         // It has its page from its end on.
         (RunnableId::Source(_), None) => None,

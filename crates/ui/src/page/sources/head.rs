@@ -19,13 +19,14 @@ use crate::{
     visit::Visitor,
 };
 
-const TABS: [(&str, &str); 6] = [
+const TABS: [(&str, &str); 7] = [
     ("events", "Events"),
     ("logs", "Logs"),
     ("runs", "Runs"),
     ("errors", "Errors"),
     ("config", "Configuration"),
     ("subscriptions", "Subscriptions"),
+    ("versions", "Versions"),
 ];
 
 /// A source with its health.

@@ -39,6 +39,12 @@ fn pictures() -> PathBuf {
 /// The pages of a node on which something happened, by the names of their pictures.
 async fn pages(node: &Node) -> Vec<(&'static str, String)> {
     let source = node.deploy(STORY, json!({})).await;
+    let longer = STORY
+        .replace("0.0.1", "0.0.2")
+        .replace("Order 7", "Order number 7");
+    let changed = json!({ "component_code": longer, "configured_props": { "timer": { "intervalSeconds": 60 } } });
+    node.put(&source.path(), changed).await.is(200);
+    let version = source.record["deployment_id"].as_str().unwrap().to_owned();
     let run = node.run(&source, json!({})).await;
     node.run(&source, json!({"fails": true})).await;
     let event = node.events(&source).await.remove(0);
@@ -58,6 +64,7 @@ async fn pages(node: &Node) -> Vec<(&'static str, String)> {
         ("source-errors", "/errors"),
         ("source-config", "/config"),
         ("source-subscriptions", "/subscriptions"),
+        ("source-versions", "/versions"),
         ("source-run", "/run"),
         ("source-edit", "/edit"),
         ("source-code", "/code"),
@@ -90,7 +97,10 @@ async fn pages(node: &Node) -> Vec<(&'static str, String)> {
     let event = format!("{source}/events/{}", event["id"].as_str().unwrap());
     let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
     let form = format!("/deploy/{}", component["id"].as_str().unwrap());
+    let version = format!("{source}/versions/{version}");
     let mut pages = vec![("event", event), ("run", run), ("deploy-form", form)];
+    pages.push(("source-roll-back", format!("{version}/roll_back")));
+    pages.push(("source-version", version));
     pages.push(("account-delete", format!("{account}/delete")));
     pages.push(("account", account));
     pages.extend(of_source.map(|(name, path)| (name, format!("{source}{path}"))));

@@ -1,0 +1,176 @@
+//! `deployments`: the code and values that a source ran with; and `roll-back`, the way back to them.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::show;
+use crate::arguments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session, arguments: DeploymentsArguments) -> Result<Exit> {
+    match (arguments.command, arguments.source) {
+        (Some(DeploymentsCommand::Describe { deployment, code }), _) => {
+            describe(session, &deployment, code).await?;
+        }
+        (None, source) => {
+            let source = source.expect("the command line requires it without a subcommand");
+            list(session, &source).await?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Takes a former deployment up again.
+pub(super) async fn roll_back(session: &Session, arguments: &DeploymentArguments) -> Result<Exit> {
+    let id = source::find_id(&session.client, &arguments.source).await?;
+    let path = ["sources", id.as_str(), "roll_back"];
+    let body = json!({ "deployment_id": arguments.deployment });
+    let source = session.client.post(&path, &body).await?;
+    session.print(&source, show::brief)?;
+    show::warnings(&source);
+    Ok(Exit::Success)
+}
+
+async fn list(session: &Session, source: &str) -> Result<()> {
+    let id = source::find_id(&session.client, source).await?;
+    let mut deployments = session
+        .client
+        .list(&["sources", &id, "deployments"])
+        .await?;
+    deployments.reverse();
+    let headers = ["id", "deployed", "by", "component", "code", "state"];
+    let rows = |_: &Value| table::listing(&headers, deployments.iter().map(row).collect());
+    session.print(&Value::from(deployments.clone()), rows)
+}
+
+async fn describe(session: &Session, arguments: &DeploymentArguments, code: bool) -> Result<()> {
+    let id = source::find_id(&session.client, &arguments.source).await?;
+    let path = ["sources", &id, "deployments", &arguments.deployment];
+    let deployment = session.client.get(&path).await?;
+    if !code {
+        return session.print(&deployment, described);
+    }
+    match deployment["component"]["code"].as_str() {
+        Some(code) => output::data(code),
+        None => anyhow::bail!(
+            "the code of {} belongs to a component that you cannot see",
+            arguments.deployment
+        ),
+    }
+}
+
+fn row(deployment: &Value) -> Vec<String> {
+    let hash = text(deployment, "code_hash");
+    vec![
+        text(deployment, "id").to_owned(),
+        timestamp::from_millis(&deployment["created_at_ms"]),
+        by(deployment).to_owned(),
+        component(deployment),
+        hash.get(..12).unwrap_or(hash).to_owned(),
+        state(deployment),
+    ]
+}
+
+fn by(deployment: &Value) -> &str {
+    match text(deployment, "username") {
+        "" => text(deployment, "user_id"),
+        name => name,
+    }
+}
+
+/// `KEY@VERSION`, or the name if there is no key.
+fn component(deployment: &Value) -> String {
+    let version = text(deployment, "component_version");
+    match (text(deployment, "component_key"), version) {
+        ("", version) => format!("{} {version}", text(deployment, "component_name")),
+        (key, "") => key.to_owned(),
+        (key, version) => format!("{key}@{version}"),
+    }
+    .trim_end()
+    .to_owned()
+}
+
+fn state(deployment: &Value) -> String {
+    let state = match deployment["current"] == true {
+        true => "running",
+        false => "former",
+    };
+    match text(deployment, "restores") {
+        "" => state.to_owned(),
+        former => format!("{state}, rolled back to {former}"),
+    }
+}
+
+fn described(deployment: &Value) -> String {
+    let fields = [
+        ("id", text(deployment, "id").to_owned()),
+        ("state", state(deployment)),
+        (
+            "deployed",
+            timestamp::from_millis(&deployment["created_at_ms"]),
+        ),
+        ("by", by(deployment).to_owned()),
+        ("component", component(deployment)),
+        ("component id", text(deployment, "component_id").to_owned()),
+        ("code hash", text(deployment, "code_hash").to_owned()),
+    ];
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    let card = table::card(
+        fields
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    );
+    let props = deployment["configured_props"].as_object();
+    let is_secret = |name: &str| deployment["secret_props"].get(name).is_some();
+    let rows: Vec<_> = props
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| match is_secret(name) {
+            true => vec![name.clone(), "(secret)".to_owned()],
+            false => vec![name.clone(), value.to_string()],
+        })
+        .collect();
+    match rows.is_empty() {
+        true => card,
+        false => format!("{card}\n\n{}", table::listing(&["prop", "value"], rows)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_told_by_their_key_or_their_name() {
+        for (deployment, expected) in [
+            (
+                json!({"component_key": "k", "component_version": "1.0.0", "component_name": "N"}),
+                "k@1.0.0",
+            ),
+            (json!({"component_key": "k", "component_name": "N"}), "k"),
+            (
+                json!({"component_version": "1.0.0", "component_name": "N"}),
+                "N 1.0.0",
+            ),
+            (json!({"component_name": "N"}), "N"),
+        ] {
+            assert_eq!(component(&deployment), expected);
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let deployment = json!({"id": "d_1", "current": true, "configured_props": {"a": 1, "b": null},
+            "secret_props": {"b": {"secret": true}}});
+        let shown = described(&deployment);
+        assert!(
+            shown.contains("(secret)") && shown.contains("running"),
+            "{shown}"
+        );
+    }
+}

@@ -7,6 +7,7 @@ pub(crate) mod deploy;
 pub(crate) mod events;
 pub(crate) mod home;
 pub(crate) mod live;
+pub(crate) mod missing;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod settings;

@@ -2,6 +2,7 @@
 
 mod browser;
 mod deploying;
+mod missing;
 mod pages;
 mod policy;
 mod settings;

@@ -5,8 +5,10 @@ mod deploying;
 mod missing;
 mod pages;
 mod policy;
+mod routes;
 mod settings;
 mod signing_in;
+mod things;
 mod visitor;
 mod workflows;
 

@@ -1,4 +1,5 @@
 //! Pages in a real browser.
 
+mod hostile;
 mod live;
 mod looks;

@@ -16,6 +16,8 @@ const STARTED: &str = "ChromeDriver was started successfully on port ";
 /// Generous: the machine may do a lot besides.
 const FOUND_WITHIN: Duration = Duration::from_secs(30);
 const ASKED_EVERY: Duration = Duration::from_millis(50);
+/// How often an element is read that goes with its page.
+const TRIES: usize = 10;
 
 /// Notes everything that a page does wrong, from before its first script on.
 const WATCH: &str = r#"
@@ -97,7 +99,8 @@ impl Chromium {
         tab.open("/signin").await;
         tab.write("#key", node.api_key()).await;
         tab.press("button.primary").await;
-        tab.sees("main h1").await;
+        // The page that signs in has no menu.
+        tab.sees(".sidebar").await;
         tab
     }
 
@@ -141,8 +144,13 @@ impl Tab<'_> {
 
     /// Waits until an element is there, and returns its text.
     pub async fn sees(&self, selector: &str) -> String {
-        let element = self.element(selector).await;
-        element.text().await.unwrap()
+        // The page may go while it is read; the one that comes is meant.
+        for _ in 0..TRIES {
+            if let Ok(text) = self.element(selector).await.text().await {
+                return text;
+            }
+        }
+        panic!("`{selector}` at {} cannot be read", self.path().await);
     }
 
     /// Waits until an element contains the text.
@@ -275,6 +283,17 @@ impl Tab<'_> {
         self.browser
             .command("Emulation.setDeviceMetricsOverride", metrics)
             .await;
+    }
+
+    /// A picture of the upper left of the page in light colours, as PNG.
+    pub async fn picture_of(&self, width: u32, height: u32) -> Vec<u8> {
+        let metrics = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.browser
+            .command("Emulation.setDeviceMetricsOverride", metrics)
+            .await;
+        self.picture().await
     }
 
     /// Everything that pages did wrong since the last one was opened: against their policy, or by throwing.

@@ -14,6 +14,7 @@ mod listeners;
 mod polling;
 mod scale;
 mod soak;
+mod ui;
 mod workflows;
 
 use std::path::Path;
@@ -43,6 +44,7 @@ const NAMES: &[&str] = &[
     "feeds",
     "listeners",
     "workflows",
+    "ui",
     "abuse",
     "soak",
 ];
@@ -72,6 +74,7 @@ pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Resul
         "feeds" => in_turns(builds, report, feeds::run).await,
         "idle" => in_turns(builds, report, idle::run).await,
         "deliver" => in_turns(builds, report, deliver::run).await,
+        "ui" => in_turns(builds, report, ui::run).await,
         "workflows" => in_turns(builds, report, workflows::run).await,
         _ => in_turns(builds, report, listeners::run).await,
     }

@@ -15,6 +15,8 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// The bytes of the last response's head.
+    head: usize,
 }
 
 impl Connection {
@@ -26,6 +28,7 @@ impl Connection {
         Ok(Self {
             stream,
             buffer: Vec::with_capacity(16 * 1024),
+            head: 0,
         })
     }
 
@@ -44,11 +47,20 @@ impl Connection {
             }
             self.read().await?;
         };
+        self.head = head;
         let (status, length) = status_and_length(&self.buffer[..head])?;
         while self.buffer.len() < head + length {
             self.read().await?;
         }
         Ok((status, &self.buffer[head..head + length]))
+    }
+
+    /// A header of the last response.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let head = std::str::from_utf8(self.buffer.get(..self.head)?).ok()?;
+        let mut lines = head.split("\r\n").filter_map(|line| line.split_once(':'));
+        let found = lines.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.trim())
     }
 
     async fn read(&mut self) -> Result<()> {

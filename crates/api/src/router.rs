@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::Request,
     middleware::{from_fn, from_fn_with_state},
     routing::{any, get},
 };
@@ -18,11 +17,10 @@ use crate::{
     body::{self, Bodies, BodyLimits},
     connections::ConnectionCounts,
     edge::{self, Edge},
-    error::ApiError,
     fields,
     ingress::{IngressState, Sites},
     metrics::{self, Metrics, Observed},
-    openapi,
+    missing, openapi,
     operations::{self, V1},
     routes::{connect, docs::Described, files, waits},
 };
@@ -38,11 +36,20 @@ pub struct Settings {
     pub connections: ConnectionCounts,
 }
 
+/// The web UI.
+#[derive(Debug, Clone)]
+pub struct Pages {
+    /// All pages, at their paths.
+    pub all: Router<Arc<Platform>>,
+    /// The page at a path where there is nothing, which browsers are shown.
+    pub missing: Router,
+}
+
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
 ///
-/// `pages` are those of the web UI, which are served beside.
-pub fn router(platform: Arc<Platform>, settings: Settings, pages: Router<Arc<Platform>>) -> Router {
+/// The pages of the web UI are served beside.
+pub fn router(platform: Arc<Platform>, settings: Settings, pages: Pages) -> Router {
     let bodies = Bodies::new(settings.bodies);
     let metrics = Arc::new(Metrics::new(&settings.connections, &bodies));
     let ingress = Arc::new(IngressState {
@@ -56,6 +63,7 @@ pub fn router(platform: Arc<Platform>, settings: Settings, pages: Router<Arc<Pla
         metrics,
     };
     let described = Described::new(&platform.config().public_url, openapi::document);
+    let no_route = pages.missing.clone();
     let routes = Router::from(operations::health())
         .merge(operations::metrics().with_state(observed))
         .merge(operations::description().with_state(Arc::new(described)))
@@ -71,11 +79,17 @@ pub fn router(platform: Arc<Platform>, settings: Settings, pages: Router<Arc<Pla
         .route("/f/{token}", get(files::download))
         // Clients of the API.
         .nest(V1, v1(&platform))
-        .merge(pages.layer(from_fn_with_state(Arc::clone(&bodies), body::meter)))
+        .merge(
+            pages
+                .all
+                .layer(from_fn_with_state(Arc::clone(&bodies), body::meter)),
+        )
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
+        .fallback(move |request| missing::tell(no_route.clone(), request))
+        .method_not_allowed_fallback(move |request| {
+            missing::tell_method(pages.missing.clone(), request)
+        })
         .with_state(platform);
     // Layers of a router run after routing; a layer that changes the path must wrap the router itself.
     Router::new().fallback_service(from_fn_with_state(edge, edge::receive).layer(routes))
@@ -84,23 +98,11 @@ pub fn router(platform: Arc<Platform>, settings: Settings, pages: Router<Arc<Pla
 /// The API for its clients. Paths are written without the trailing slash that requests may carry.
 fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
     operations::clients()
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
+        .fallback(missing::no_route)
+        .method_not_allowed_fallback(missing::no_method)
         .layer(from_fn(fields::select))
         .layer(from_fn_with_state(
             Arc::clone(platform),
             auth::require_caller,
         ))
-}
-
-async fn no_route(request: Request) -> ApiError {
-    ApiError::NoRoute {
-        method: request.method().clone(),
-    }
-}
-
-async fn no_method(request: Request) -> ApiError {
-    ApiError::MethodNotAllowed {
-        method: request.method().clone(),
-    }
 }

@@ -30,7 +30,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use headwater_api::{BodyLimits, ConnectionCounts, Settings};
+use headwater_api::{BodyLimits, ConnectionCounts, Pages, Settings};
 use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
     net::{TcpListener, UnixListener},
@@ -125,7 +125,10 @@ fn server(
     };
     let limits = node::connection_limits(options);
     let connections = Connections::new(limits, counts);
-    let pages = headwater_ui::router(Arc::clone(&app));
+    let pages = Pages {
+        all: headwater_ui::router(Arc::clone(&app)),
+        missing: headwater_ui::missing(Arc::clone(&app)),
+    };
     let router = headwater_api::router(app, settings, pages);
     Server::new(router, connections, stopping)
 }

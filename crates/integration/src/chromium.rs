@@ -5,7 +5,8 @@ use std::{path::PathBuf, process::Command, time::Duration};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::{
-    ChromiumLikeCapabilities as _, DesiredCapabilities, WebDriver, prelude::ElementQueryable as _,
+    ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver,
+    prelude::ElementQueryable as _,
 };
 
 use crate::{node::Node, process::Process};
@@ -15,6 +16,8 @@ const STARTED: &str = "ChromeDriver was started successfully on port ";
 /// Generous: the machine may do a lot besides.
 const FOUND_WITHIN: Duration = Duration::from_secs(30);
 const ASKED_EVERY: Duration = Duration::from_millis(50);
+/// How often an element is read that goes with its page.
+const TRIES: usize = 10;
 
 /// Notes everything that a page does wrong, from before its first script on.
 const WATCH: &str = r#"
@@ -50,17 +53,8 @@ pub struct Tab<'a> {
 }
 
 impl Chromium {
-    /// Starts a browser whose pages may run scripts.
+    /// Starts a browser.
     pub async fn start() -> Self {
-        Self::start_with(true).await
-    }
-
-    /// Starts a browser whose pages run no scripts.
-    pub async fn without_script() -> Self {
-        Self::start_with(false).await
-    }
-
-    async fn start_with(has_script: bool) -> Self {
         let (process, port) = tokio::task::spawn_blocking(|| {
             let mut command = Command::new("chromedriver");
             Process::start("chromedriver", command.arg("--port=0"), |line| {
@@ -85,12 +79,6 @@ impl Chromium {
         }
         let folder = format!("--user-data-dir={}", profile.path().display());
         capabilities.add_arg(&folder).unwrap();
-        if !has_script {
-            let preferences = json!({"profile.managed_default_content_settings.javascript": 2});
-            capabilities
-                .add_experimental_option("prefs", preferences)
-                .unwrap();
-        }
         let url = format!("http://127.0.0.1:{port}");
         let driver = WebDriver::new(url, capabilities).await.unwrap();
         let browser = Self {
@@ -98,14 +86,10 @@ impl Chromium {
             _process: process,
             _profile: profile,
         };
-        if has_script {
-            browser
-                .command(
-                    "Page.addScriptToEvaluateOnNewDocument",
-                    json!({"source": WATCH}),
-                )
-                .await;
-        }
+        let watch = json!({"source": WATCH});
+        browser
+            .command("Page.addScriptToEvaluateOnNewDocument", watch)
+            .await;
         browser
     }
 
@@ -115,7 +99,8 @@ impl Chromium {
         tab.open("/signin").await;
         tab.write("#key", node.api_key()).await;
         tab.press("button.primary").await;
-        tab.sees("main h1").await;
+        // The page that signs in has no menu.
+        tab.sees(".sidebar").await;
         tab
     }
 
@@ -159,8 +144,13 @@ impl Tab<'_> {
 
     /// Waits until an element is there, and returns its text.
     pub async fn sees(&self, selector: &str) -> String {
-        let element = self.element(selector).await;
-        element.text().await.unwrap()
+        // The page may go while it is read; the one that comes is meant.
+        for _ in 0..TRIES {
+            if let Ok(text) = self.element(selector).await.text().await {
+                return text;
+            }
+        }
+        panic!("`{selector}` at {} cannot be read", self.path().await);
     }
 
     /// Waits until an element contains the text.
@@ -231,10 +221,33 @@ impl Tab<'_> {
         element.send_keys(text).await.unwrap();
     }
 
-    /// Sends keys to the element that has the focus.
+    /// Chooses the option of a list whose text begins so.
+    pub async fn choose(&self, selector: &str, label: &str) {
+        let element = self.element(selector).await;
+        element.send_keys(label).await.unwrap();
+    }
+
+    /// Presses keys, which go to the element that has the focus.
     pub async fn type_keys(&self, keys: impl Into<thirtyfour::TypingData>) {
-        let active = self.driver().active_element().await.unwrap();
-        active.send_keys(keys).await.unwrap();
+        let keys = self.driver().action_chain().send_keys(keys);
+        keys.perform().await.unwrap();
+    }
+
+    /// Selects all of the field that has the focus, as Ctrl+A does.
+    pub async fn select_all(&self) {
+        let keys = self.driver().action_chain().key_down(Key::Control);
+        let keys = keys.send_keys("a").key_up(Key::Control);
+        keys.perform().await.unwrap();
+    }
+
+    /// Lets pages run no script of theirs from now on.
+    pub async fn run_no_script(&self) {
+        self.browser
+            .command(
+                "Emulation.setScriptExecutionDisabled",
+                json!({"value": true}),
+            )
+            .await;
     }
 
     /// The value of an expression of the page.
@@ -272,6 +285,17 @@ impl Tab<'_> {
             .await;
     }
 
+    /// A picture of the upper left of the page in light colours, as PNG.
+    pub async fn picture_of(&self, width: u32, height: u32) -> Vec<u8> {
+        let metrics = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.browser
+            .command("Emulation.setDeviceMetricsOverride", metrics)
+            .await;
+        self.picture().await
+    }
+
     /// Everything that pages did wrong since the last one was opened: against their policy, or by throwing.
     pub async fn problems(&self) -> Vec<String> {
         let noted = self.evaluate("window.__problems ?? []").await;
@@ -282,18 +306,40 @@ impl Tab<'_> {
             .collect()
     }
 
+    /// Some of the elements that reach beyond the right edge of a window of that width, the innermost last.
+    pub async fn widest(&self, width: u32) -> String {
+        let expression = format!(
+            "[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > {width} + 1
+                && !one.parentElement.closest('.tabs, .tree, .log, .graph, pre, .unseen'))
+                .slice(-3).map((one) => one.cloneNode(false).outerHTML.slice(0, 120)).join(' ')"
+        );
+        let found = self.evaluate(&expression).await;
+        found.as_str().unwrap_or_default().to_owned()
+    }
+
     /// The barriers that keep people from using the page, by axe's rules of WCAG 2.2 A and AA, each with its first place.
     pub async fn barriers(&self) -> Vec<String> {
-        let axe = std::env::var_os("HEADWATER_TEST_AXE").map(PathBuf::from);
-        let axe = axe.expect("`cargo xtask test` sets HEADWATER_TEST_AXE to axe-core's axe.min.js");
-        let script = std::fs::read_to_string(&axe).unwrap();
-        self.driver().execute(script, Vec::new()).await.unwrap();
-        let found = self
-            .run(
-                "const result = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
-                 return result.violations.map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);",
-            )
-            .await;
+        self.found_by_axe("{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }")
+            .await
+    }
+
+    /// Those of them that depend on colours.
+    pub async fn barriers_of_colour(&self) -> Vec<String> {
+        self.found_by_axe(
+            "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }",
+        )
+        .await
+    }
+
+    async fn found_by_axe(&self, options: &str) -> Vec<String> {
+        if self.evaluate("typeof axe").await == "undefined" {
+            self.load_axe().await;
+        }
+        let script = format!(
+            "const result = await axe.run(document, {options});
+             return result.violations.map((one) => `${{one.id}}: ${{one.nodes[0].html}} ${{one.nodes[0].failureSummary}}`);"
+        );
+        let found = self.run(&script).await;
         let found = found
             .as_array()
             .unwrap_or_else(|| panic!("axe did not run: {found}"));
@@ -301,6 +347,13 @@ impl Tab<'_> {
             .iter()
             .map(|one| one.as_str().unwrap_or_default().to_owned())
             .collect()
+    }
+
+    async fn load_axe(&self) {
+        let axe = std::env::var_os("HEADWATER_TEST_AXE").map(PathBuf::from);
+        let axe = axe.expect("`cargo xtask test` sets HEADWATER_TEST_AXE to axe-core's axe.min.js");
+        let script = std::fs::read_to_string(&axe).unwrap();
+        self.driver().execute(script, Vec::new()).await.unwrap();
     }
 
     /// A picture of the whole page, as PNG.

@@ -14,6 +14,8 @@ pub struct Operation {
     pub method: Method,
     /// The path with its parameters in braces, such as `/v1/sources/{id}`.
     pub path: String,
+    /// Its `operationId`.
+    pub id: String,
     /// Whether it answers without a key.
     pub is_open: bool,
     /// Whether its answer goes on until somebody ends it.
@@ -30,6 +32,10 @@ impl Operation {
             let operations = present.map(|method| Self {
                 method: method.to_uppercase().parse().expect("it is a method"),
                 path: path.clone(),
+                id: item[*method]["operationId"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
                 is_open: item[*method]["security"] == serde_json::json!([{}]),
                 is_stream: item[*method]["responses"]["200"]["content"]["text/event-stream"]
                     .is_object(),

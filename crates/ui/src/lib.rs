@@ -40,8 +40,8 @@ use headwater_platform::Platform;
 
 use crate::{
     page::{
-        accounts, data, deliveries, deploy, events, home, live, runs, search, settings, signin,
-        sources, webhooks, workflows,
+        accounts, data, deliveries, deploy, events, home, live, missing, runs, search, settings,
+        signin, sources, webhooks, workflows,
     },
     state::Ui,
 };
@@ -57,6 +57,16 @@ pub fn router<S: Clone + Send + Sync + 'static>(platform: Arc<Platform>) -> Rout
         .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
         .layer(from_fn_with_state(Arc::clone(&ui), origin::check))
         .merge(Router::new().route("/assets/{hash}/{name}", get(assets::serve)))
+        .with_state(ui)
+}
+
+/// The page at every address where there is nothing, for browsers.
+pub fn missing(platform: Arc<Platform>) -> Router {
+    let ui = Arc::new(Ui::new(platform));
+    Router::new()
+        .fallback(missing::show)
+        .layer(from_fn_with_state(Arc::clone(&ui), shell::enter))
+        .layer(from_fn_with_state(Arc::clone(&ui), origin::check))
         .with_state(ui)
 }
 

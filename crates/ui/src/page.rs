@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod home;
 pub(crate) mod live;
 mod reduced;
+pub(crate) mod missing;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod settings;

@@ -1,10 +1,14 @@
 //! The page of a failure.
 
+use axum::http::StatusCode;
 use headwater_platform::request_id;
 use maud::{Markup, html};
 
 use crate::{
-    part::icon::{Icon, icon},
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
     problem::{Problem, Told},
     reply::Page,
     visit::Visit,
@@ -21,9 +25,9 @@ pub(crate) fn page(problem: &Problem, visit: &Visit) -> Page {
 fn markup(told: &Told, visit: &Visit) -> Markup {
     html! {
         section.problem {
-            h1 { (icon(Icon::Warning)) (told.title) }
-            p { (told.text) }
-            @if let Some(stack) = &told.stack { pre.stack tabindex="0" { (stack) } }
+            h1 { (icon(Icon::Warning)) (text::value(&told.title)) }
+            p { (sentence(&told.text)) }
+            @if let Some(stack) = &told.stack { pre.stack tabindex="0" { (text::value(stack)) } }
             @if let Some(seconds) = told.retry_after_s {
                 p { "Try again in " span data-countdown=(seconds) { (seconds) " s" } "." }
             }
@@ -31,9 +35,41 @@ fn markup(told: &Told, visit: &Visit) -> Markup {
                 p.note { "The node's log has the cause under request " code { (id) } "." }
             }
             p.actions {
-                a.button href=(visit.path()) { "Try again" }
+                @match &visit.came_from {
+                    Some(page) if *page != visit.location => { a.button href=(page) { "Back" } }
+                    // Nothing comes to an address where there is nothing.
+                    Some(_) | None if told.status != StatusCode::NOT_FOUND => { a.button href=(visit.location) { "Try again" } }
+                    Some(_) | None => {}
+                }
                 a.button.quiet href="/" { "Home" }
             }
         }
+    }
+}
+
+/// A sentence whose names and values are between backticks.
+fn sentence(told: &str) -> Markup {
+    if told.matches('`').count() % 2 == 1 {
+        return text::value(told);
+    }
+    html! {
+        @for (at, part) in told.split('`').enumerate() {
+            @if at % 2 == 0 { (text::value(part)) } @else { code { (text::value(part)) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_a_sentence_are_set_apart() {
+        let shown = |told: &str| sentence(told).into_string();
+        assert_eq!(
+            shown("No `<b>` here"),
+            "<bdi>No </bdi><code><bdi>&lt;b&gt;</bdi></code><bdi> here</bdi>"
+        );
+        assert_eq!(shown("It's a ` alone"), "<bdi>It's a ` alone</bdi>");
     }
 }

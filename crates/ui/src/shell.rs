@@ -21,7 +21,7 @@ use crate::{
     problem_page,
     reply::{Page, see_other},
     state::Ui,
-    visit::{Theme, Visit, host_of},
+    visit::{Theme, Visit, came_from, host_of},
 };
 
 /// Lets a request in and frames the page that answers it.
@@ -90,6 +90,7 @@ async fn visit(
             .map_or("/", |location| location.as_str())
             .to_owned(),
         workspace: workspace.and_then(|(_, id)| id.parse().ok()),
+        came_from: came_from(headers, host),
         cookies,
     })
 }

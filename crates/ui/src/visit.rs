@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request},
-    http::{header, request::Parts},
+    http::{HeaderMap, Uri, header, request::Parts},
 };
 use headwater_model::{id::WorkspaceId, time::EpochMs};
 use headwater_platform::{Browser, Caller, SignedIn};
@@ -64,6 +64,8 @@ pub(crate) struct Visit {
     pub(crate) is_local: bool,
     /// Path and query.
     pub(crate) location: String,
+    /// Path and query of the page of this node that led here.
+    pub(crate) came_from: Option<String>,
     /// The workspace whose things lists show; the person's own without one.
     pub(crate) workspace: Option<WorkspaceId>,
 }
@@ -160,6 +162,16 @@ impl FromRequestParts<Arc<Ui>> for FromBrowser {
             user_agent: agent.unwrap_or_default(),
         }))
     }
+}
+
+/// Path and query of the page of this host that led to a request.
+pub(crate) fn came_from(headers: &HeaderMap, host: &str) -> Option<String> {
+    let page: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    let is_own = page
+        .authority()
+        .is_some_and(|own| own.as_str().eq_ignore_ascii_case(host));
+    let path = page.path_and_query()?.as_str();
+    (is_own && !path.starts_with("//")).then(|| path.to_owned())
 }
 
 /// The host that a browser came under, with its port if it is not the usual one.

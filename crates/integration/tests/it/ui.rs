@@ -3,11 +3,14 @@
 mod browser;
 mod deploying;
 mod events;
+mod missing;
 mod pages;
 mod policy;
+mod routes;
 mod runs;
 mod settings;
 mod signing_in;
+mod things;
 mod versions;
 mod visitor;
 mod workflows;

@@ -18,7 +18,12 @@
     if (status) status.textContent = text;
   };
 
-  // On a phone the menu is closed until it is asked for.
+  // On a phone the menu is closed until it is asked for; beside the page it has nothing to open it with.
   const menu = document.querySelector(".menu");
-  if (menu && matchMedia("(max-width: 52rem)").matches) menu.open = false;
+  const narrow = matchMedia("(max-width: 52rem)");
+  const fit = () => {
+    if (menu) menu.open = !narrow.matches;
+  };
+  narrow.addEventListener("change", fit);
+  fit();
 }

@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::text;
+
 /// A page that asks once more.
 pub(crate) struct Question<'a> {
     pub(crate) title: &'a str,
@@ -20,7 +22,7 @@ pub(crate) struct Question<'a> {
 pub(crate) fn confirm(question: &Question<'_>) -> Markup {
     html! {
         section.confirm {
-            h1 { (question.title) }
+            h1 { (text::value(question.title)) }
             (question.consequences)
             form.actions method="post" action=(question.action) {
                 @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }

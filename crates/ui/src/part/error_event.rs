@@ -36,7 +36,7 @@ pub(crate) fn item(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Marku
             }
             @if let Ok(ErrorEvent { error }) = read {
                 @if error.stack.is_empty() { p { (text::value(&error.name)) ": " (text::value(&error.message)) } }
-                @else { pre.stack { (text::value(&error.stack)) } }
+                @else { pre.stack tabindex="0" { (text::value(&error.stack)) } }
             }
         }
     }

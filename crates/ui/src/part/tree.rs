@@ -11,8 +11,27 @@ const CHILDREN: usize = 100;
 const STRING_CHARS: usize = 2_048;
 /// Levels that are open from the start.
 const OPEN_LEVELS: usize = 2;
-/// Nodes of one page: below them only the first levels are there.
-const NODES: usize = 2_000;
+/// Nodes of one page: behind them, values that have parts of their own are links.
+const NODES: usize = 300;
+/// Characters of the strings of one page: behind them, only the beginnings of strings are there.
+const TEXT_CHARS: usize = 24_000;
+/// Characters of such a beginning.
+const BEGINNING_CHARS: usize = 80;
+
+/// The room that is left on the page.
+struct Room {
+    nodes: usize,
+    chars: usize,
+}
+
+impl Room {
+    /// Takes the room of a string: its part that is shown, and whether there is more.
+    fn take<'a>(&mut self, text: &'a str) -> (&'a str, bool) {
+        let (shown, is_cut) = cut(text, STRING_CHARS.min(self.chars.max(BEGINNING_CHARS)));
+        self.chars = self.chars.saturating_sub(shown.len());
+        (shown, is_cut)
+    }
+}
 
 /// The tree of a value, and where its parts are found.
 pub(crate) struct Tree<'a> {
@@ -35,34 +54,38 @@ struct Place<'a> {
 impl Tree<'_> {
     /// The value as a tree.
     pub(crate) fn markup(&self, value: &Value) -> Markup {
-        let mut left = NODES;
+        let mut room = Room {
+            nodes: NODES,
+            chars: TEXT_CHARS,
+        };
         let place = Place {
             pointer: self.at.to_owned(),
             path: path_of(self.name, self.at),
             name: None,
             level: 0,
         };
-        html! { div.tree { (self.node(value, &place, &mut left)) } }
+        html! { div.tree { (self.node(value, &place, &mut room)) } }
     }
 
-    fn node(&self, value: &Value, place: &Place<'_>, left: &mut usize) -> Markup {
-        *left = left.saturating_sub(1);
+    fn node(&self, value: &Value, place: &Place<'_>, room: &mut Room) -> Markup {
+        room.nodes = room.nodes.saturating_sub(1);
         match value {
             Value::Array(items) => {
                 let children = items.iter().take(CHILDREN).enumerate();
                 let children = children.map(|(at, item)| (at.to_string(), item));
-                self.branch(("[", "]"), items.len(), children, place, left)
+                self.branch(("[", "]"), items.len(), children, place, room)
             }
             Value::Object(fields) => {
                 let children = fields.iter().take(CHILDREN);
                 let children = children.map(|(name, item)| (name.clone(), item));
-                self.branch(("{", "}"), fields.len(), children, place, left)
+                self.branch(("{", "}"), fields.len(), children, place, room)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                let (shown, is_whole) = self.scalar(value, place, room);
                 html! {
                     div.leaf {
-                        (label(place)) (self.scalar(value, place))
-                        (copying(value, place))
+                        (label(place)) (shown)
+                        (copying(value, place, is_whole))
                     }
                 }
             }
@@ -75,13 +98,13 @@ impl Tree<'_> {
         count: usize,
         children: impl Iterator<Item = (String, &'v Value)>,
         place: &Place<'_>,
-        left: &mut usize,
+        room: &mut Room,
     ) -> Markup {
         if count == 0 {
             return html! { div.leaf { (label(place)) span.null { (open) (close) } } };
         }
         // A value that is too large for one page goes on at another.
-        if *left == 0 {
+        if room.nodes == 0 {
             return html! {
                 div.leaf { (label(place)) a href=((self.part)(&place.pointer)) { (open) "…" (close) " " (grouped(count as u64)) } }
             };
@@ -94,7 +117,7 @@ impl Tree<'_> {
                     name: Some(&name),
                     level: place.level + 1,
                 };
-                self.node(value, &child, left)
+                self.node(value, &child, room)
             })
             .collect();
         html! {
@@ -102,7 +125,7 @@ impl Tree<'_> {
                 summary {
                     (label(place)) (open) span.size { " " (grouped(count as u64)) " " } (close)
                 }
-                @if place.level > 0 { div.leaf.tools { (copying(&Value::Null, place)) } }
+                @if place.level > 0 { div.leaf.tools { (copying(&Value::Null, place, true)) } }
                 @for row in &rows { (row) }
                 @if count > rows.len() {
                     div.leaf {
@@ -113,20 +136,23 @@ impl Tree<'_> {
         }
     }
 
-    fn scalar(&self, value: &Value, place: &Place<'_>) -> Markup {
-        match value {
+    /// A value without parts, and whether it is there whole.
+    fn scalar(&self, value: &Value, place: &Place<'_>, room: &mut Room) -> (Markup, bool) {
+        let shown = match value {
             Value::String(text) => {
-                let (shown, is_cut) = cut(text, STRING_CHARS);
-                html! {
+                let (shown, is_cut) = room.take(text);
+                let shown = html! {
                     span.string { bdi { "\"" (visible(shown)) @if !is_cut { "\"" } } }
                     @if is_cut { " " a href=((self.part)(&place.pointer)) { "… show all" } }
-                }
+                };
+                return (shown, !is_cut);
             }
             Value::Number(number) => html! { span.number { (number) } },
             Value::Bool(is_true) => html! { span.boolean { (is_true) } },
             Value::Null => html! { span.null { "null" } },
             Value::Array(_) | Value::Object(_) => html! {},
-        }
+        };
+        (shown, true)
     }
 }
 
@@ -134,10 +160,10 @@ fn label(place: &Place<'_>) -> Markup {
     html! { @if let Some(name) = place.name { span.name { bdi { (visible(name)) } } ": " } }
 }
 
-/// The path and, of a value that fits a button, the value.
-fn copying(value: &Value, place: &Place<'_>) -> Markup {
+/// The path and, of a value that is there whole, the value.
+fn copying(value: &Value, place: &Place<'_>, is_whole: bool) -> Markup {
     let text = match value {
-        Value::String(text) if text.len() <= STRING_CHARS => Some(text.clone()),
+        Value::String(text) if is_whole => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
     };
@@ -227,8 +253,13 @@ mod tests {
         // A hundred arrays of a hundred arrays of a hundred numbers.
         let wide = json!(vec![vec![vec![7; 100]; 100]; 100]);
         let html = shown(&wide);
-        assert!(html.len() < 1_000_000, "{}", html.len());
+        assert!(html.len() < 100 * 1_024, "{}", html.len());
         assert!(html.contains("?at=/"), "the rest is linked");
+        // As many strings as there may be, each of them long.
+        let texts = json!(vec![vec!["x".repeat(2_000); 100]; 50]);
+        let html = shown(&texts);
+        assert!(html.len() < 150 * 1_024, "{}", html.len());
+        assert!(html.contains("?at=/0/99"), "each is linked");
     }
 
     #[test]

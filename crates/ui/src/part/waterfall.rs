@@ -4,6 +4,8 @@
 use headwater_model::time::EpochMs;
 use maud::{Markup, html};
 
+use super::text;
+
 /// Bars narrower than this have no number in them, in percent of the whole.
 const NUMBERED_FROM: f64 = 4.0;
 /// The narrowest bar, in percent.
@@ -63,7 +65,7 @@ impl Span {
                 @for bar in bars {
                     @let (left, width) = self.place(bar);
                     g {
-                        title { (bar.title) }
+                        title { (text::visible(&bar.title)) }
                         rect class=(class(bar.kind)) x=(percent(left)) y="2" width=(percent(width)) height="16" rx="2"
                             fill=[(bar.kind == BarKind::Waited).then_some("url(#hatch)")] {}
                         @if let Some(number) = bar.number && width >= NUMBERED_FROM {

@@ -1,4 +1,6 @@
 //! Pages in a real browser.
 
+mod hostile;
+mod journey;
 mod live;
 mod looks;

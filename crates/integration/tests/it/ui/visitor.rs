@@ -59,7 +59,7 @@ pub(crate) fn cookie_of(answer: &Answer) -> String {
 }
 
 /// The request with the fields of a form.
-fn with_fields(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+pub(crate) fn with_fields(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(fields);
     let kind = "application/x-www-form-urlencoded";

@@ -7,6 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
+use headwater_model::page::PageRequest;
 use headwater_platform::NamedDataStore;
 use maud::html;
 use serde::Deserialize;
@@ -33,8 +34,17 @@ pub(crate) struct Typed {
 }
 
 /// Asks for the name.
-pub(crate) async fn show(visitor: Visitor, name: StoreName) -> PageReply {
-    Ok(page(&visitor, &name.named(&visitor), false))
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    name: StoreName,
+) -> PageReply {
+    let named = name.named(&visitor);
+    // A data store that is not there is not asked about.
+    ui.platform
+        .data_store_records(visitor.caller(), &named, "", &PageRequest::first(1))
+        .await?;
+    Ok(page(&visitor, &named, false))
 }
 
 /// Deletes the data store.

@@ -132,7 +132,7 @@ fn one(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs) -> Markup {
             summary {
                 (icon(if is_good { Icon::Ok } else { Icon::Failed })) (time::ago(attempt.at_ms, now_ms)) ": " (answer(attempt))
                 svg.waterfall viewBox="0 0 100 3" height="6" width="200" aria-hidden="true" {
-                    rect class=(if is_good { "bar" } else { "failed" }) x="0" y="0" height="3" width=(width) {}
+                    rect class=(if is_good { "latency" } else { "latency failed" }) x="0" y="0" height="3" width=(width) {}
                 }
             }
             dl.facts {

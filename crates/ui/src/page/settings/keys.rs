@@ -141,6 +141,10 @@ pub(crate) async fn ask_to_revoke(
     let all = PageRequest::first(PAGE_LIMIT_MAX);
     let keys = ui.platform.keys(visitor.caller(), None, &all).await?;
     let key = keys.items.iter().find(|key| key.id == id);
+    // Of more keys than these, the question names the id.
+    if key.is_none() && keys.total_count <= u64::from(PAGE_LIMIT_MAX) {
+        return Err(Problem::not_found("key", id.as_str()));
+    }
     let name = key.map_or(id.as_str(), |key| key.name.as_str());
     let is_own = id == *visitor.caller().key_id();
     let question = Question {

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::id::{UserId, WorkspaceId};
+use headwater_model::{
+    id::{UserId, WorkspaceId},
+    limits::PAGE_LIMIT_MAX,
+    page::PageRequest,
+};
 use headwater_platform::{PlatformError, User};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -145,11 +149,19 @@ pub(crate) async fn ask_to_remove(
     let id = named(&visitor)?;
     let workspace = ui.platform.workspace(visitor.caller(), &id).await?;
     let name = &workspace.workspace.name;
+    let all = PageRequest::first(PAGE_LIMIT_MAX);
+    let members = ui.platform.members(visitor.caller(), &id, &all).await?;
+    let member = members.items.iter().find(|member| member.id == user);
+    // Of more members than these, the question names the id.
+    if member.is_none() && members.total_count <= u64::from(PAGE_LIMIT_MAX) {
+        return Err(Problem::not_found("member", user.as_str()));
+    }
+    let username = member.map_or(user.as_str(), |member| member.username.as_str());
     let is_self = user == *visitor.caller().user_id();
     let question = Question {
         title: &match is_self {
             true => format!("Leave {name}?"),
-            false => format!("Remove {user} from {name}?"),
+            false => format!("Remove {username} from {name}?"),
         },
         consequences: html! {
             p { "Things that they created in the workspace stay there and pass to another member. Webhooks and subscriptions of theirs get its events no more." }

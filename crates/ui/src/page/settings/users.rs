@@ -7,12 +7,12 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::id::UserId;
+use headwater_model::{id::UserId, limits::PAGE_LIMIT_MAX, page::PageRequest};
 use headwater_platform::{NewUser, PlatformError, User};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{check_admin, page};
+use super::page;
 use crate::{
     fields::Fields,
     part::{
@@ -140,10 +140,21 @@ fn shown_once(new: &NewUser) -> Page {
 }
 
 /// Asks whether to delete a user.
-pub(crate) async fn ask_to_delete(visitor: Visitor, PathId(id): PathId<UserId>) -> PageReply {
-    check_admin(&visitor)?;
+pub(crate) async fn ask_to_delete(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<UserId>,
+) -> PageReply {
+    let all = PageRequest::first(PAGE_LIMIT_MAX);
+    let users = ui.platform.users(visitor.caller(), &all).await?;
+    let user = users.items.iter().find(|user| user.id == id);
+    // Of more users than these, the question names the id.
+    if user.is_none() && users.total_count <= u64::from(PAGE_LIMIT_MAX) {
+        return Err(Problem::not_found("user", id.as_str()));
+    }
+    let name = user.map_or(id.as_str(), |user| user.username.as_str());
     let question = Question {
-        title: &format!("Delete the user {id}?"),
+        title: &format!("Delete the user {name}?"),
         consequences: html! {
             p { "Their keys, sessions, accounts, files and subscriptions go with them. Things that they created in a workspace pass to another member." }
             p { "A user who has sources or webhooks of their own cannot be deleted: delete those first." }

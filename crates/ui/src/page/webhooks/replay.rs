@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{id::WebhookId, page::PageRequest, webhook::DeliveryState};
+use headwater_model::{id::WebhookId, page::PageRequest, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::ReplayRequest;
 use maud::html;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::{
     fields::Fields,
     part::{
         confirm::{Question, confirm},
-        text::counted,
+        text::{self, counted},
     },
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
@@ -57,7 +57,7 @@ pub(crate) async fn show(
             counted(dead + delivered, "delivery", "deliveries")
         ),
         consequences: html! {
-            p { (name(&webhook)) " gets them in their original order, with the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
+            p { (text::value(name(&webhook))) " gets them in their original order, with the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
             p { (counted(dead, "dead one", "dead ones")) @if with_delivered { " and " (counted(delivered, "delivered one", "delivered ones")) } "." }
         },
         action: &format!("{base}/replay"),
@@ -79,6 +79,8 @@ pub(crate) async fn submit(
     Fields(given): Fields<Replay>,
 ) -> FormReply {
     let request = ReplayRequest {
+        // All that are kept, as the question counts them.
+        since_ms: Some(EpochMs(0)),
         delivered: given.delivered.unwrap_or_default(),
         ..ReplayRequest::default()
     };

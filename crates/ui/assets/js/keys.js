@@ -5,7 +5,7 @@
   let at = 0;
 
   const isTyping = (target) =>
-    target.closest("input, textarea, select, [contenteditable], .cm-editor") !== null;
+    target.closest("input, textarea, select, [contenteditable], .editor") !== null;
 
   const areOff = () => {
     try {

@@ -1,4 +1,5 @@
 //! Pages in a real browser.
 
+mod editor;
 mod live;
 mod looks;

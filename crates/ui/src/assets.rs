@@ -22,6 +22,7 @@ const CSS: &str = concat!(
     include_str!("../assets/css/form.css"),
     include_str!("../assets/css/data.css"),
     include_str!("../assets/css/flow.css"),
+    include_str!("../assets/css/dialog.css"),
 );
 
 /// Each file is a block of its own; what they share is in `hw`.
@@ -31,6 +32,7 @@ const JS: &str = concat!(
     include_str!("../assets/js/time.js"),
     include_str!("../assets/js/copy.js"),
     include_str!("../assets/js/keys.js"),
+    include_str!("../assets/js/palette.js"),
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/wait.js"),

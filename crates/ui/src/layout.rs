@@ -1,5 +1,7 @@
 //! The frame of every page: sidebar, search, the line that something was done, and the page itself.
 
+mod dialogs;
+
 use maud::{DOCTYPE, Markup, html};
 
 use crate::{
@@ -80,6 +82,8 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                         (top(visit))
                         (content(page, visit))
                     }
+                    (dialogs::help())
+                    (dialogs::palette())
                 } @else {
                     div.page.alone { (content(page, visit)) }
                 }
@@ -134,6 +138,7 @@ fn top(visit: &Visit) -> Markup {
             form.search role="search" action="/search" {
                 label { span.unseen { "Search" } (icon(Icon::Search)) input type="search" name="q" placeholder="Search or jump to an id" autocomplete="off" data-key="/"; }
             }
+            button.quiet.hint-of-key type="button" data-opens-palette hidden aria-label="Find pages, acts and things" { kbd { "Ctrl" } kbd { "K" } }
             a.button.primary href=(visit.to("/deploy")) { (icon(Icon::Plus)) "Deploy" }
             (person(visit))
         }
@@ -176,6 +181,7 @@ fn person(visit: &Visit) -> Markup {
                         }
                     }
                 }
+                button.quiet type="button" data-opens-help hidden { "Keys" }
                 form method="post" action="/signout" { button.quiet { "Sign out" } }
             }
         }

@@ -73,6 +73,7 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/", get(home::show))
         .route("/live", get(live::show))
         .route("/search", get(search::show))
+        .route("/search/names", get(search::names))
         .route("/events", get(events::list::show))
         .merge(pages_of_sources())
         .merge(pages_of_webhooks())

@@ -1,5 +1,6 @@
 //! Pages in a real browser.
 
 mod editor;
+mod keys;
 mod live;
 mod looks;

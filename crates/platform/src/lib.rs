@@ -10,6 +10,7 @@ mod accounts;
 mod actor;
 mod artifact;
 mod caller;
+mod changes;
 mod chore;
 mod config;
 mod conflict_text;
@@ -48,6 +49,7 @@ mod workflows;
 
 pub use accounts::Revocation;
 pub use caller::{Caller, key_hash};
+pub use changes::Change;
 pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;

@@ -9,6 +9,7 @@ pub(crate) mod administrator;
 pub(crate) mod background;
 pub(crate) mod calls;
 pub(crate) mod causes;
+pub(crate) mod changes;
 pub(crate) mod components;
 pub(crate) mod computed_props;
 pub(crate) mod connects;

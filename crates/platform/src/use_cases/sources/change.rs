@@ -8,6 +8,7 @@ use headwater_store::{SavedComponent, SettledSource, Source, SourceSpec, SourceS
 
 use crate::{
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -66,6 +67,7 @@ impl Platform {
         }
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
+        self.core.tell(Change::Source(id.clone()));
         Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 

@@ -9,6 +9,7 @@ use headwater_store::{NewSource, SavedComponent, SettledSource, Source, SourceSt
 
 use crate::{
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -93,6 +94,7 @@ impl Platform {
         let source = runner.settle(settled).await?;
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
+        self.core.tell(Change::Source(source.id.clone()));
         Ok(source)
     }
 
@@ -194,6 +196,7 @@ impl Platform {
         self.core.store.delete_source(&lease).await?;
         self.leases.forget(&runnable);
         self.feeds.end(&id.clone().into());
+        self.core.tell(Change::Source(id.clone()));
         Ok(())
     }
 }

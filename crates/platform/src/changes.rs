@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Readers read again. A change may be told more than once, or for nothing; none that was written after a reader began
-//! to listen is left out, and one that falls behind is told so by a change of everything.
+//! to listen is left out, and one that falls behind is told so by a change of everything. Work of another node on the
+//! same store is not told of here.
 
 use std::collections::VecDeque;
 

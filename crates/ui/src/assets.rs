@@ -33,10 +33,11 @@ const JS: &str = concat!(
     include_str!("../assets/js/copy.js"),
     include_str!("../assets/js/keys.js"),
     include_str!("../assets/js/palette.js"),
+    include_str!("../assets/js/stream.js"),
     include_str!("../assets/js/live.js"),
+    include_str!("../assets/js/parts.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/wait.js"),
-    include_str!("../assets/js/refresh.js"),
     include_str!("../assets/js/editor.js"),
 );
 

@@ -74,7 +74,7 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                 link rel="stylesheet" href=(STYLE.path()) nonce=(visit.nonce);
                 link rel="icon" href="data:,";
             }
-            body data-live=[page.live.as_deref()] {
+            body data-live=[page.live.address()] {
                 a.skip href="#content" { "Skip to content" }
                 @if visit.signed_in.is_some() {
                     (sidebar(page.section, visit))
@@ -138,7 +138,7 @@ fn top(visit: &Visit) -> Markup {
             form.search role="search" action="/search" {
                 label { span.unseen { "Search" } (icon(Icon::Search)) input type="search" name="q" placeholder="Search or jump to an id" autocomplete="off" data-key="/"; }
             }
-            button.quiet.hint-of-key type="button" data-opens-palette hidden aria-label="Find pages, acts and things" { kbd { "Ctrl" } kbd { "K" } }
+            button.quiet.hint-of-key type="button" data-opens-palette hidden { span.unseen { "Find pages, acts and things: " } kbd { "Ctrl" } " " kbd { "K" } }
             a.button.primary href=(visit.to("/deploy")) { (icon(Icon::Plus)) "Deploy" }
             (person(visit))
         }

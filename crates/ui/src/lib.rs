@@ -25,6 +25,7 @@ mod query;
 mod reply;
 mod shell;
 mod state;
+mod topic;
 mod visit;
 
 use std::sync::Arc;

@@ -18,7 +18,7 @@
       ".cm-panels, .cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--edge)" },
       ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
       ".cm-panel.cm-search": { font: "400 0.875rem var(--sans)" },
-      ".cm-textfield, .cm-button": { backgroundColor: "var(--surface)", backgroundImage: "none", color: "var(--text)", border: "1px solid var(--edge)", minHeight: "1.75rem" },
+      ".cm-textfield, .cm-button": { fontSize: "0.8125rem", borderRadius: "4px", backgroundColor: "var(--surface)", backgroundImage: "none", color: "var(--text)", border: "1px solid var(--edge)", minHeight: "1.75rem" },
       ".cm-panel.cm-search label": { fontSize: "inherit" },
       ".cm-panel.cm-search [name=close]": { color: "var(--text)", minWidth: "1.75rem", minHeight: "1.75rem" },
     });
@@ -65,7 +65,7 @@
         basicSetup,
         language,
         sheet(editor),
-        EditorView.contentAttributes.of({ "aria-label": `${name}. Tab indents; Escape, then Tab leaves.` }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `${name}. Tab indents; Escape, then Tab leaves.` }),
         EditorView.domEventHandlers({
           blur: () => {
             if (isChanged) field.dispatchEvent(new Event("change", { bubbles: true }));

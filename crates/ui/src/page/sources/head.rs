@@ -90,6 +90,7 @@ impl Shown {
         let base = self.base();
         html! {
             p.crumbs { a href="/sources" { "Sources" } }
+            div data-part="head" {
             header.title {
                 h1 { (text::value(self.name())) }
                 (health_state(&self.view, &self.health))
@@ -117,6 +118,7 @@ impl Shown {
                     dt { "Endpoint" }
                     dd { (copyable(&url)) }
                 }
+            }
             }
             (tabs("Parts of the source", &base, &TABS, tab))
         }

@@ -15,6 +15,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar_of_parts,
         icon::{Icon, icon},
         outcome::outcome,
         pager::{Ends, pager},
@@ -22,6 +23,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -36,14 +38,19 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             h1 { "Sources" }
             div.actions { a.button.primary href=(visitor.to("/deploy")) data-key="n" { (icon(Icon::Plus)) "Deploy a source" } }
         }
-        @if sources.items.is_empty() {
-            (nothing())
-        } @else {
-            (table(&visitor, sources.items.into_iter().zip(health)))
-            (pager(&visitor, &ends))
+        (live_bar_of_parts())
+        div data-part="sources" {
+            @if sources.items.is_empty() {
+                (nothing())
+            } @else {
+                (table(&visitor, sources.items.into_iter().zip(health)))
+                (pager(&visitor, &ends))
+            }
         }
     };
-    Ok(Page::of(Section::Sources, "Sources", body).command("headwater list"))
+    Ok(Page::of(Section::Sources, "Sources", body)
+        .changing(&Topic::Sources, &visitor)
+        .command("headwater list"))
 }
 
 async fn listed(

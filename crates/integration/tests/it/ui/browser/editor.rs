@@ -7,16 +7,17 @@ const ECHO: &str = "export default { name: 'Echo', version: '0.0.1', props: { ht
     run(event) { this.$emit(event.body); } }";
 
 /// The content of the editor, which lives in a shadow root.
-const CONTENT: &str =
-    "document.querySelector('.editor').shadowRoot.querySelector('.cm-content')";
+const CONTENT: &str = "document.querySelector('.editor').shadowRoot.querySelector('.cm-content')";
 
 /// Waits until the editor is there, and puts the focus in it as a click on its label does.
 async fn enter(tab: &Tab<'_>) {
     tab.sees(".editor").await;
     tab.press("label[for=code]").await;
     assert_eq!(
-        tab.evaluate(&format!("{CONTENT}.getRootNode().activeElement === {CONTENT}"))
-            .await,
+        tab.evaluate(&format!(
+            "{CONTENT}.getRootNode().activeElement === {CONTENT}"
+        ))
+        .await,
         json!(true)
     );
 }
@@ -50,7 +51,9 @@ async fn code_is_written_and_saved_by_keyboard_under_the_policy_of_pages() {
     let written = tab
         .evaluate("document.querySelector('#code').value.replace(/\\s|[)}\\]]/g, '').slice(0, 40)")
         .await;
-    let wanted: String = code.replace(char::is_whitespace, "").replace(['}', ')', ']'], "");
+    let wanted: String = code
+        .replace(char::is_whitespace, "")
+        .replace(['}', ')', ']'], "");
     assert_eq!(written.as_str().unwrap(), &wanted[..40]);
     tab.type_keys(thirtyfour::Key::Control + "s").await;
     tab.sees_text(".flash", "runs the new code").await;
@@ -68,7 +71,8 @@ async fn a_field_of_json_opens_in_the_editor_and_runs_by_a_key() {
     tab.press("[data-opens]").await;
     tab.sees(".editor").await;
     tab.type_keys(r#"{"body": {"order": 1"#).await;
-    tab.type_keys(thirtyfour::Key::Control + thirtyfour::Key::Enter).await;
+    tab.type_keys(thirtyfour::Key::Control + thirtyfour::Key::Enter)
+        .await;
     tab.sees_text("section.card", "1 event").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }

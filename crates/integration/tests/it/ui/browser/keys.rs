@@ -30,7 +30,7 @@ async fn keys_lead_everywhere_and_can_be_switched_off() {
     key(&tab, "gs").await;
     tab.sees_text("h1", "Sources").await;
     key(&tab, "jo").await;
-    tab.sees_text("h1", "Orders of the shop").await;
+    tab.sees_text("h1", "orders-of-the-shop").await;
     key(&tab, "jjk").await;
     assert_eq!(focused(&tab).await, "Order 3");
     key(&tab, "j").await;
@@ -78,15 +78,18 @@ async fn the_palette_finds_pages_acts_and_things() {
     // An act of the page.
     tab.type_keys(Key::Control + "k").await;
     tab.type_keys("run now").await;
-    tab.sees_text("#palette-list [aria-selected=true]", "Run now").await;
+    tab.sees_text("#palette-list [aria-selected=true]", "Run now")
+        .await;
     assert_eq!(tab.barriers().await, Vec::<String>::new());
     tab.type_keys(Key::Enter).await;
     tab.sees_text("h2", "Run now").await;
     // A thing by words of its name, which the node looks up.
     tab.type_keys(Key::Control + "k").await;
     tab.type_keys("shop orders").await;
-    tab.sees_text("#palette-list li:first-child", "Orders of the shop").await;
-    tab.sees_text("#palette-list li:last-child", "Search events for").await;
+    tab.sees_text("#palette-list li:first-child", "Orders of the shop")
+        .await;
+    tab.sees_text("#palette-list li:last-child", "Search events for")
+        .await;
     let chosen = "document.getElementById(document.querySelector('[role=combobox]').getAttribute('aria-activedescendant')).innerText";
     tab.type_keys(Key::Down).await;
     let text = tab.evaluate(chosen).await;

@@ -116,9 +116,9 @@ pub use headwater_workflow::{
 
 pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
-    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
-    FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
-    Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
-    SendRecord, SendState, SendWay, Session, SourceHealth, Usage, User, Webhook, WebhookBacklog,
-    Workflow, WorkflowHealth, WorkflowState,
+    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView,
+    FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
+    OutcomeFilter, Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion,
+    SavedComponent, SendRecord, SendState, SendWay, Session, SourceHealth, Usage, User, Webhook,
+    WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0013_folders.sql"),
     include_str!("../migrations/0014_sessions.sql"),
     include_str!("../migrations/0015_causes_and_deliveries.sql"),
+    include_str!("../migrations/0021_event_views.sql"),
 ];
 
 /// Brings the schema up to date.

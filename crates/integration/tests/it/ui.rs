@@ -6,6 +6,7 @@ mod pages;
 mod policy;
 mod settings;
 mod signing_in;
+mod views;
 mod visitor;
 mod workflows;
 

@@ -2,3 +2,6 @@
 
 pub(crate) mod list;
 pub(crate) mod show;
+pub(crate) mod view_change;
+mod views;
+mod wanted;

@@ -82,7 +82,7 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                         (top(visit))
                         (content(page, visit))
                     }
-                    (dialogs::help())
+                    (dialogs::help(SECTIONS.iter().map(|(_, name, _, _, keys)| (*name, *keys))))
                     (dialogs::palette())
                 } @else {
                     div.page.alone { (content(page, visit)) }

@@ -19,6 +19,7 @@
       ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
       ".cm-panel.cm-search": { font: "400 0.875rem var(--sans)" },
       ".cm-textfield, .cm-button": { fontSize: "0.8125rem", borderRadius: "4px", backgroundColor: "var(--surface)", backgroundImage: "none", color: "var(--text)", border: "1px solid var(--edge)", minHeight: "1.75rem" },
+      ".cm-textfield::placeholder": { color: "var(--muted)", opacity: "1" },
       ".cm-panel.cm-search label": { fontSize: "inherit" },
       ".cm-panel.cm-search [name=close]": { color: "var(--text)", minWidth: "1.75rem", minHeight: "1.75rem" },
     });

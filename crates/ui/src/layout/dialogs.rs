@@ -2,8 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::SECTIONS;
-
 /// Keys with their effects, and the element without which a page has no use for them.
 const KEYS: [(&[&str], &str, Option<&str>); 9] = [
     (&["/"], "search", None),
@@ -33,8 +31,8 @@ const KEYS: [(&[&str], &str, Option<&str>); 9] = [
     (&["Esc"], "close, or leave a field", None),
 ];
 
-/// The keys of the page that is shown, and the switch that turns them off.
-pub(super) fn help() -> Markup {
+/// The keys of the page that is shown, with those that lead to places, and the switch that turns them off.
+pub(super) fn help(places: impl Iterator<Item = (&'static str, &'static str)>) -> Markup {
     html! {
         dialog #keys data-help aria-labelledby="keys-title" {
             h2 #keys-title { "Keys" }
@@ -45,7 +43,7 @@ pub(super) fn help() -> Markup {
                     }
                 }
                 dl.keys {
-                    @for (_, name, _, _, keys) in SECTIONS {
+                    @for (name, keys) in places {
                         div { dt { @for key in keys.split(' ') { kbd { (key) } " " } } dd { "go to " (name) } }
                     }
                 }

@@ -26,5 +26,5 @@ async fn users_and_workspaces_have_views_of_their_own_by_name() {
     // Others have neither.
     let bob = node.user("bob").await;
     assert!(bob.get("/event_views").await.is(200).items().is_empty());
-    bob.get(&path).await.is(404);
+    bob.get(&path).await.is(403);
 }

@@ -29,7 +29,11 @@ async fn a_view_is_a_search_with_a_name() {
 async fn a_search_that_is_none_has_no_name() {
     let node = Node::start().await;
     for (name, body, message) in [
-        ("a", json!({"path": ["no value"]}), "`path`"),
+        (
+            "a",
+            json!({"path": ["no value"]}),
+            "not a path with a value",
+        ),
         (
             "a",
             json!({"source_id": "dc_0000000000000000000001", "workflow_id": "p_0000000000000000000001"}),

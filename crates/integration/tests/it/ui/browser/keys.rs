@@ -86,7 +86,7 @@ async fn the_palette_finds_pages_acts_and_things() {
     // A thing by words of its name, which the node looks up.
     tab.type_keys(Key::Control + "k").await;
     tab.type_keys("shop orders").await;
-    tab.sees_text("#palette-list li:first-child", "Orders of the shop")
+    tab.sees_text("#palette-list li:first-child", "orders-of-the-shop")
         .await;
     tab.sees_text("#palette-list li:last-child", "Search events for")
         .await;

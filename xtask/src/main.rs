@@ -16,6 +16,7 @@ mod openapi;
 mod provision;
 mod soak;
 mod tidy;
+mod vendor;
 
 use std::process::ExitCode;
 
@@ -27,8 +28,9 @@ usage: cargo xtask <task>
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
+  vendor-editor bundles the editor of code pages from npm into crates/ui/assets/vendor
   tidy          crate edges, circles of modules, file sizes, names, opening comments, stray paths,
-                tests that documents name";
+                tests that documents name, the bundled editor";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["compat", rest @ ..] => compat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["openapi"] => openapi::write(),
+        ["vendor-editor"] => vendor::editor(),
         ["tidy"] => tidy::run(&command::root()),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

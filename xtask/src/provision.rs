@@ -181,7 +181,7 @@ fn install_packages(venv: &Path, requirements: &Path) -> Result<()> {
         .arg(requirements))
 }
 
-fn target_dir() -> PathBuf {
+pub(crate) fn target_dir() -> PathBuf {
     from_environment("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target"))
 }
 

@@ -1,7 +1,7 @@
 //! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
 //! which, that no modules name each other in a circle, how long a file may be, what it is called,
-//! how it opens, that no machine's paths are in it, how its comments begin, and that documents name
-//! tests that exist.
+//! how it opens, that no machine's paths are in it, how its comments begin, that documents name tests
+//! that exist, and that the bundled editor is the one of its manifest.
 //! Function length and parameter counts are clippy's (`clippy.toml`).
 
 mod circles;
@@ -16,6 +16,7 @@ mod paths;
 pub(crate) mod scratch;
 mod source;
 mod tracked;
+mod vendor;
 mod violation;
 
 use std::path::Path;
@@ -32,6 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let mut found = check_files(&files);
     found.extend(circles::check(&files));
     found.extend(contract::check(&files));
+    found.extend(vendor::check(&files));
     found.extend(invariants::check(&files));
     found.extend(edges::check(&edges::metadata()?)?);
     let left = except(found, EXCEPTIONS);

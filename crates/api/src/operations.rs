@@ -17,8 +17,8 @@ use crate::{
         accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_search, events, feeds, health, keys, orgs, registry, run_search, runs, sessions,
-        source_deployments, sources, subscriptions, usage, users, variables, webhooks,
+        event_search, event_views, events, feeds, health, keys, orgs, registry, run_search, runs,
+        sessions, source_deployments, sources, subscriptions, usage, users, variables, webhooks,
         workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
@@ -112,6 +112,8 @@ const CLIENTS: &[PathItem] = &[
     || routes!(variables::set, variables::delete),
     // Events of sources and of workflows.
     || routes!(event_search::search),
+    || routes!(event_views::list),
+    || routes!(event_views::set, event_views::delete),
     || routes!(events::summaries),
     || routes!(events::delete),
     || routes!(events::logs),

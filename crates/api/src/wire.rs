@@ -15,6 +15,7 @@ mod error;
 mod event;
 mod event_detail;
 mod event_search;
+mod event_view;
 mod feed;
 mod folder;
 mod health;
@@ -56,6 +57,7 @@ pub(crate) use self::{
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     event_detail::{EventDetail, ListenerRun},
     event_search::{EventSearchRequest, SearchedEvents},
+    event_view::{EventView, SetEventView},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{

@@ -19,7 +19,7 @@ const ASKED_EVERY: Duration = Duration::from_millis(50);
 /// How often an element is read that goes with its page.
 const TRIES: usize = 10;
 
-/// Notes everything that a page does wrong, from before its first script on.
+/// Notes everything that a page does wrong, and the streams that it has open, from before its first script on.
 const WATCH: &str = r#"
     window.__problems = [];
     const note = (kind, text) => window.__problems.push(`${kind}: ${text}`);
@@ -27,6 +27,11 @@ const WATCH: &str = r#"
         note("policy", `${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
     window.addEventListener("error", (event) => note("error", event.message));
     window.addEventListener("unhandledrejection", (event) => note("rejection", String(event.reason)));
+    window.__streams = new Set();
+    window.EventSource = class extends EventSource {
+        constructor(...given) { super(...given); window.__streams.add(this); }
+        close() { super.close(); window.__streams.delete(this); }
+    };
 "#;
 
 /// How a browser looks at pages.
@@ -315,6 +320,30 @@ impl Tab<'_> {
         );
         let found = self.evaluate(&expression).await;
         found.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The number of streams that the page has open.
+    pub async fn streams(&self) -> u64 {
+        let count = self.evaluate("window.__streams.size").await;
+        count.as_u64().unwrap_or_default()
+    }
+
+    /// Lets the page believe that its tab is in the background, or in front again.
+    pub async fn cover(&self, is_hidden: bool) {
+        let script = format!(
+            "void (Object.defineProperty(document, 'hidden', {{ configurable: true, value: {is_hidden} }}), \
+             document.dispatchEvent(new Event('visibilitychange')))"
+        );
+        self.evaluate(&script).await;
+    }
+
+    /// The bytes that scripts of the page hold, once the rest is collected.
+    pub async fn heap_bytes(&self) -> u64 {
+        self.browser
+            .command("HeapProfiler.collectGarbage", json!({}))
+            .await;
+        let used = self.browser.command("Runtime.getHeapUsage", json!({}));
+        used.await["usedSize"].as_f64().unwrap() as u64
     }
 
     /// The barriers that keep people from using the page, by axe's rules of WCAG 2.2 A and AA, each with its first place.

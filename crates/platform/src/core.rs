@@ -7,6 +7,7 @@ use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    changes::{Change, Changes},
     chore::Nudges,
     config::PlatformConfig,
     environment::Environment,
@@ -32,6 +33,8 @@ pub(crate) struct Core {
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
     pub(crate) nudges: Nudges,
+    /// Told to pages that show what changed.
+    pub(crate) changes: Changes,
 }
 
 impl Core {
@@ -41,6 +44,11 @@ impl Core {
             epoch: self.epoch,
             expires_at_ms: self.env.now_ms() + LEASE,
         }
+    }
+
+    /// Tells those who look at a thing that it has changed.
+    pub(crate) fn tell(&self, change: Change) {
+        self.changes.tell(change, self.env.now_ms());
     }
 
     /// Begins a span, recorded if the node has a tracer.

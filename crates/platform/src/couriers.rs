@@ -38,7 +38,7 @@ use self::{
     context::CourierContext,
     signals::{Courier, Signals},
 };
-use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
+use crate::{changes::Change, core::Core, error::PlatformError, secrets::SecretKeys};
 
 /// Delivered deliveries that are kept per webhook.
 const DELIVERED_KEPT: u32 = 100;
@@ -93,6 +93,7 @@ impl Couriers {
     /// Reports that a webhook was changed: later attempts use the new record.
     pub(crate) fn webhook_changed(&self, id: &WebhookId) {
         self.context.residents.find(id, Courier::note_change);
+        self.context.core.tell(Change::Webhook(id.clone()));
     }
 
     /// Nudges the webhook's courier to look for deliveries, starting one if there is none.
@@ -100,6 +101,7 @@ impl Couriers {
         if self.context.core.stopping.is_cancelled() {
             return;
         }
+        self.context.core.tell(Change::Webhook(id.clone()));
         let start = || {
             let signals = Arc::<Signals>::default();
             let courier = Courier::new(&signals);

@@ -10,6 +10,7 @@ mod accounts;
 mod actor;
 mod artifact;
 mod caller;
+mod changes;
 mod chore;
 mod config;
 mod conflict_text;
@@ -48,6 +49,7 @@ mod workflows;
 
 pub use accounts::Revocation;
 pub use caller::{Caller, key_hash};
+pub use changes::Change;
 pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
@@ -117,10 +119,11 @@ pub use headwater_workflow::{
 
 pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
-    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
-    FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
-    Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome, RunRecord,
-    RunSearchFilter, RunStates, RunTrigger, RunVersion, SOURCE_DEPLOYMENTS_KEPT, SavedComponent,
-    SendRecord, SendState, SendWay, Session, SourceDeployment, SourceHealth, Standing, Usage, User,
-    Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
+    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView,
+    FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
+    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome,
+    RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion, SOURCE_DEPLOYMENTS_KEPT,
+    SavedComponent, SendRecord, SendState, SendWay, Session, SourceDeployment, SourceHealth,
+    Standing, Usage, User, Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth,
+    WorkflowState,
 };

@@ -9,6 +9,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     accounts::Accounts,
+    changes::Changes,
     chore::Nudges,
     config::PlatformConfig,
     core::Core,
@@ -127,6 +128,7 @@ impl Platform {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
+            changes: Changes::default(),
         });
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));

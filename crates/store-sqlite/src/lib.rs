@@ -25,6 +25,7 @@ mod emitters;
 mod event_log;
 mod event_row;
 mod event_search;
+mod event_views;
 mod events;
 #[cfg(feature = "faults")]
 mod faults;

@@ -28,6 +28,7 @@ pub mod delivery_search;
 pub mod discarding;
 pub mod dispatch;
 pub mod event_search;
+pub mod event_views;
 mod fixture;
 pub mod folders;
 pub mod history;
@@ -478,6 +479,10 @@ macro_rules! conformance_tests {
                 a_session_ends_in_time_and_when_it_is_idle,
                 a_session_ends_with_its_key,
                 a_link_signs_in_once,
+            }
+            event_views {
+                a_view_is_written_by_its_name,
+                views_go_with_their_owner,
             }
             history {
                 random_histories_agree_with_the_model,

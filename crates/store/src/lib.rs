@@ -16,6 +16,7 @@ pub mod delivery_search;
 pub mod error;
 pub mod event_log;
 pub mod event_search;
+pub mod event_views;
 pub mod folders;
 pub mod key_value;
 pub mod lease;
@@ -50,6 +51,7 @@ pub use delivery_search::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
 pub use event_search::*;
+pub use event_views::*;
 pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
@@ -94,6 +96,7 @@ pub trait Store:
     + DeliverySearch
     + EventLog
     + EventSearches
+    + EventViews
     + KeyValue
     + DataStores
     + WorkQueue
@@ -127,6 +130,7 @@ impl<T> Store for T where
         + DeliverySearch
         + EventLog
         + EventSearches
+        + EventViews
         + KeyValue
         + DataStores
         + WorkQueue

@@ -1,5 +1,6 @@
 //! Styles and script, the same for every page: one file each, put together when the node is built, compressed once, and
-//! kept by browsers for good, since their address changes with their content.
+//! kept by browsers for good, since their address changes with their content. The editor is a file of its own, for the
+//! pages that have it.
 
 use std::sync::LazyLock;
 
@@ -21,6 +22,7 @@ const CSS: &str = concat!(
     include_str!("../assets/css/form.css"),
     include_str!("../assets/css/data.css"),
     include_str!("../assets/css/flow.css"),
+    include_str!("../assets/css/dialog.css"),
 );
 
 /// Each file is a block of its own; what they share is in `hw`.
@@ -30,13 +32,19 @@ const JS: &str = concat!(
     include_str!("../assets/js/time.js"),
     include_str!("../assets/js/copy.js"),
     include_str!("../assets/js/keys.js"),
+    include_str!("../assets/js/palette.js"),
+    include_str!("../assets/js/stream.js"),
     include_str!("../assets/js/live.js"),
+    include_str!("../assets/js/parts.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/wait.js"),
-    include_str!("../assets/js/refresh.js"),
+    include_str!("../assets/js/editor.js"),
 );
 
-/// A file of all pages.
+/// CodeMirror, as `cargo xtask vendor-editor` bundles it.
+const CODEMIRROR: &str = include_str!("../assets/vendor/codemirror.js");
+
+/// A file of pages.
 pub(crate) struct Asset {
     name: &'static str,
     content_type: &'static str,
@@ -69,12 +77,21 @@ pub(crate) static STYLE: LazyLock<Asset> =
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("headwater.js", "text/javascript; charset=utf-8", JS));
 
+/// Of fields of code and JSON, which name its address.
+pub(crate) static EDITOR: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "codemirror.js",
+        "text/javascript; charset=utf-8",
+        CODEMIRROR,
+    )
+});
+
 /// Serves a file. One of another version is not there: a page of that version is old, too.
 pub(crate) async fn serve(
     Path((hash, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    let found = [&*STYLE, &*SCRIPT]
+    let found = [&*STYLE, &*SCRIPT, &*EDITOR]
         .into_iter()
         .find(|asset| asset.name == name && asset.hash == hash);
     let Some(asset) = found else {

@@ -1,5 +1,7 @@
 //! The frame of every page: sidebar, search, the line that something was done, and the page itself.
 
+mod dialogs;
+
 use maud::{DOCTYPE, Markup, html};
 
 use crate::{
@@ -73,7 +75,7 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                 link rel="stylesheet" href=(STYLE.path()) nonce=(visit.nonce);
                 link rel="icon" href="data:,";
             }
-            body data-live=[page.live.as_deref()] {
+            body data-live=[page.live.address()] {
                 a.skip href="#content" { "Skip to content" }
                 @if visit.signed_in.is_some() {
                     (sidebar(page.section, visit))
@@ -81,6 +83,8 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                         (top(visit))
                         (content(page, visit))
                     }
+                    (dialogs::help(SECTIONS.iter().map(|(_, name, _, _, keys)| (*name, *keys))))
+                    (dialogs::palette())
                 } @else {
                     div.page.alone { (content(page, visit)) }
                 }
@@ -135,6 +139,7 @@ fn top(visit: &Visit) -> Markup {
             form.search role="search" action="/search" {
                 label { span.unseen { "Search" } (icon(Icon::Search)) input type="search" name="q" placeholder="Search or jump to an id" autocomplete="off" data-key="/"; }
             }
+            button.quiet.hint-of-key type="button" data-opens-palette hidden { span.unseen { "Find pages, acts and things: " } kbd { "Ctrl" } " " kbd { "K" } }
             a.button.primary href=(visit.to("/deploy")) { (icon(Icon::Plus)) "Deploy" }
             (person(visit))
         }
@@ -177,6 +182,7 @@ fn person(visit: &Visit) -> Markup {
                         }
                     }
                 }
+                button.quiet type="button" data-opens-help hidden { "Keys" }
                 form method="post" action="/signout" { button.quiet { "Sign out" } }
             }
         }

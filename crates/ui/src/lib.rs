@@ -26,6 +26,7 @@ mod query;
 mod reply;
 mod shell;
 mod state;
+mod topic;
 mod visit;
 
 use std::sync::Arc;
@@ -84,7 +85,15 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/", get(home::show))
         .route("/live", get(live::show))
         .route("/search", get(search::show))
-        .route("/events", get(events::list::show))
+        .route("/search/names", get(search::names))
+        .route(
+            "/events",
+            get(events::list::show).post(events::view_change::save),
+        )
+        .route(
+            "/events/views/delete",
+            get(events::view_change::ask_to_delete).post(events::view_change::delete),
+        )
         .merge(pages_of_sources())
         .merge(pages_of_webhooks())
         .merge(pages_of_workflows())

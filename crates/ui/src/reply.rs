@@ -7,8 +7,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::Markup;
+use url::form_urlencoded::Serializer;
 
-use crate::{cookie::Cookie, problem::Problem, visit::Visit};
+use crate::{cookie::Cookie, problem::Problem, topic::Topic, visit::Visit};
 
 /// The answer of most handlers.
 pub(crate) type PageReply = Result<Page, Problem>;
@@ -30,6 +31,26 @@ pub(crate) enum Section {
     Settings,
 }
 
+/// The stream of a page.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Live {
+    of: Vec<String>,
+    parameters: Vec<(&'static str, String)>,
+}
+
+impl Live {
+    /// Its address, if the page follows something.
+    pub(crate) fn address(&self) -> Option<String> {
+        if self.of.is_empty() {
+            return None;
+        }
+        let mut query = Serializer::new(String::new());
+        query.append_pair("of", &self.of.join(","));
+        query.extend_pairs(&self.parameters);
+        Some(format!("/live?{}", query.finish()))
+    }
+}
+
 /// A page, without its frame.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
@@ -37,8 +58,8 @@ pub(crate) struct Page {
     pub(crate) section: Option<Section>,
     pub(crate) body: Arc<Markup>,
     pub(crate) status: StatusCode,
-    /// The emitters and lists that the page follows, as `/live?of=` names them.
-    pub(crate) live: Option<String>,
+    /// The stream that the page follows.
+    pub(crate) live: Live,
     /// The commands that show the same in a terminal.
     pub(crate) commands: Vec<String>,
 }
@@ -50,7 +71,7 @@ impl Page {
             section: None,
             body: Arc::new(body),
             status: StatusCode::OK,
-            live: None,
+            live: Live::default(),
             commands: Vec::new(),
         }
     }
@@ -66,12 +87,26 @@ impl Page {
         Self { status, ..self }
     }
 
-    /// With live parts: `of` names what is followed.
-    pub(crate) fn live(self, of: impl Into<String>) -> Self {
-        Self {
-            live: Some(of.into()),
-            ..self
+    /// With rows that come: `of` names the emitter, the parameters say from where on.
+    pub(crate) fn live(mut self, of: String, parameters: Vec<(&'static str, String)>) -> Self {
+        self.live.of.push(of);
+        self.live.parameters.extend(parameters);
+        self
+    }
+
+    /// With parts that are fetched again when something of the topic has changed since the page was read.
+    pub(crate) fn changing(mut self, topic: &Topic, visit: &Visit) -> Self {
+        if self
+            .live
+            .parameters
+            .iter()
+            .all(|(name, _)| *name != "since")
+        {
+            let since = visit.now_ms.0.to_string();
+            self.live.parameters.push(("since", since));
         }
+        self.live.of.push(topic.name());
+        self
     }
 
     /// With the command line that does the same, and the request.

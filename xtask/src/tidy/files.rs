@@ -1,4 +1,4 @@
-//! Rules of one `.rs` or `.ts` file: its name, its first line, its length.
+//! Rules of one `.rs` or `.ts` file: its name, its first line, its length; and the length of script and style of pages.
 
 use super::{
     source,
@@ -8,6 +8,8 @@ use super::{
 
 const PRODUCTION_LINES_MAX: usize = 500;
 const TEST_LINES_MAX: usize = 800;
+/// Of a block of script or style of the web UI.
+const ASSET_LINES_MAX: usize = 150;
 
 /// Names that say nothing of what is inside.
 const EMPTY_NAMES: [&str; 11] = [
@@ -19,6 +21,12 @@ pub(super) fn check(file: &TrackedFile) -> Vec<Violation> {
     let language = match file.path.rsplit_once('.') {
         Some((_, "rs")) => Language::Rust,
         Some((_, "ts")) => Language::TypeScript,
+        Some((_, "js" | "css")) if is_asset(&file.path) => {
+            let total = file.text.lines().count();
+            return too_long(file, "asset", total, ASSET_LINES_MAX, 1)
+                .into_iter()
+                .collect();
+        }
         _ => return Vec::new(),
     };
     if is_fixture(&file.path) {
@@ -36,6 +44,11 @@ pub(super) fn check(file: &TrackedFile) -> Vec<Violation> {
 enum Language {
     Rust,
     TypeScript,
+}
+
+/// Script and style of the web UI, but for what is bundled.
+fn is_asset(path: &str) -> bool {
+    path.contains("/assets/js/") || path.contains("/assets/css/")
 }
 
 /// Components that tests run: input, not code of the project.
@@ -247,6 +260,18 @@ mod tests {
             "src/model.rs",
         ] {
             assert_eq!(found(path, "//! Doc."), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn blocks_of_script_and_style_are_short() {
+        let text = "a {}\n".repeat(151);
+        for (path, count) in [
+            ("crates/ui/assets/css/a.css", 1),
+            ("crates/ui/assets/js/a.js", 1),
+            ("crates/ui/assets/vendor/a.js", 0),
+        ] {
+            assert_eq!(found(path, &text).len(), count, "{path}");
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) enum Rule {
     Circle,
     Contract,
     Invariant,
+    Vendored,
 }
 
 /// One place where a rule is broken.

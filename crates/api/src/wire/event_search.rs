@@ -2,7 +2,7 @@
 
 use headwater_model::{
     event_search::EventPlace,
-    id::{EmitterId, SourceId, WorkflowId, WorkspaceId},
+    id::{SourceId, WorkflowId, WorkspaceId},
     time::EpochMs,
 };
 use headwater_platform::{EventsSearch, FoundEvents, PlatformError};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{EventSummary, id, lenient};
+use super::{EventSummary, event_view::emitter, id, lenient};
 
 /// `GET /events`, besides `limit` and `after`.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -54,15 +54,7 @@ impl EventSearchRequest {
         after: Option<EventPlace>,
         limit: u32,
     ) -> Result<EventsSearch, PlatformError> {
-        let emitter = match (self.source_id, self.workflow_id) {
-            (None, None) => None,
-            (Some(id), None) => Some(EmitterId::Source(id)),
-            (None, Some(id)) => Some(EmitterId::Workflow(id)),
-            (Some(_), Some(_)) => {
-                let reason = "give `source_id` or `workflow_id`, not both";
-                return Err(PlatformError::invalid("workflow_id", reason));
-            }
-        };
+        let emitter = emitter(self.source_id, self.workflow_id)?;
         let parameters = form_urlencoded::parse(query.as_bytes());
         let paths = parameters.filter(|(name, _)| name == "path");
         Ok(EventsSearch {

@@ -69,6 +69,11 @@ mod endpoints {
     mod plain;
 }
 mod every_request;
+mod event_views {
+    mod delete;
+    mod get;
+    mod put;
+}
 mod events {
     mod get;
 }

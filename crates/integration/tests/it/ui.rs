@@ -12,6 +12,7 @@ mod settings;
 mod signing_in;
 mod things;
 mod versions;
+mod views;
 mod visitor;
 mod workflows;
 

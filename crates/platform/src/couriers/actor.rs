@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     actor::{Heartbeat, InFlight},
+    changes::Change,
     chore::Chore,
     error::PlatformError,
 };
@@ -273,6 +274,7 @@ impl Actor {
     }
 
     async fn recorded(&mut self, recorded: Recorded) {
+        self.context.core.tell(Change::Webhook(self.id.clone()));
         for (record, result) in recorded.attempts {
             match result {
                 Ok(()) => {

@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     actor::{Batches, Heartbeat, InFlight, store_returns},
+    changes::Change,
     chore::Chore,
     error::PlatformError,
 };
@@ -361,6 +362,10 @@ impl Actor {
                 self.more = true;
                 continue;
             }
+            self.context.core.tell(Change::Run {
+                workflow_id: self.id.clone(),
+                run_id: id.clone(),
+            });
             // Something happened while it was written: that is not durable yet.
             if run.is_dirty {
                 self.advance(id);

@@ -523,7 +523,7 @@ pub async fn a_deleted_user_leaves_its_workspaces(factory: &dyn Factory) {
 }
 
 /// A workspace with these members, written.
-async fn team(store: &dyn Store, name: &str, members: &[&User]) -> Workspace {
+pub(super) async fn team(store: &dyn Store, name: &str, members: &[&User]) -> Workspace {
     let workspace = workspace(name);
     store
         .create_workspace(workspace.clone(), &members[0].id)

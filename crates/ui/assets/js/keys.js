@@ -1,41 +1,81 @@
-// Keys: `/` searches, `g s` goes to sources, `j` and `k` move along rows, `Enter` opens. All can be switched off.
+// Keys: `/` searches, `g s` goes to sources, `j` and `k` move along rows, `Enter` or `o` opens, `x` selects, `?` names
+// them all. They can be switched off in a browser, in the dialog that names them.
 {
   const SEQUENCE_MS = 1_200;
+  const STORED = "headwater-keys";
+  const help = document.querySelector("dialog[data-help]");
   let before = "";
   let at = 0;
+  let areOff = false;
+
+  // Where nothing may be stored, the choice lasts as long as the page.
+  try {
+    areOff = localStorage.getItem(STORED) === "off";
+  } catch {}
 
   const isTyping = (target) =>
-    target.closest("input, textarea, select, [contenteditable], .cm-editor") !== null;
+    target.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable], .editor") !== null;
 
-  const areOff = () => {
-    try {
-      return localStorage.getItem("headwater-keys") === "off";
-    } catch {
-      return false;
-    }
-  };
+  const rows = () => hw.all("table.list tbody tr").filter((row) => row.querySelector("a"));
 
   const move = (step) => {
-    const links = hw.all("table.list tbody tr th a, table.list tbody tr td:first-child a");
-    if (links.length === 0) return;
-    const current = links.indexOf(document.activeElement);
-    const next = Math.min(Math.max(current + step, 0), links.length - 1);
-    links[next].focus();
+    const all = rows();
+    if (all.length === 0) return;
+    const current = all.indexOf(document.activeElement?.closest("tr"));
+    const next = Math.min(Math.max(current + step, 0), all.length - 1);
+    (all[next].querySelector("th a") ?? all[next].querySelector("a")).focus();
+  };
+
+  const openHelp = () => {
+    for (const row of hw.all("[data-when]", help)) row.hidden = document.querySelector(row.dataset.when) === null;
+    help.querySelector("[data-keys-on]").checked = !areOff;
+    help.showModal();
+  };
+
+  const single = {
+    j: () => move(1),
+    k: () => move(-1),
+    o: () => document.activeElement?.closest("tr a")?.click(),
+    x: () => document.activeElement?.closest("tr")?.querySelector("input[type='checkbox']")?.click(),
+    "?": openHelp,
+  };
+
+  /** Leaves a field, or closes what is open. Dialogs close by themselves. */
+  const leave = (target) => {
+    const popover = document.querySelector(".person[open]");
+    if (popover) {
+      popover.open = false;
+      popover.querySelector("summary").focus();
+    } else if (target.matches("input, select")) target.blur();
   };
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || areOff()) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") return leave(event.target);
+    if (areOff || isTyping(event.target)) return;
     const now = Date.now();
     const sequence = now - at < SEQUENCE_MS ? `${before} ${event.key}` : "";
     [before, at] = [event.key, now];
-    const byKeys = sequence && document.querySelector(`[data-keys="${CSS.escape(sequence).replaceAll("\\ ", " ")}"]`);
-    const byKey = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-    const element = byKeys || byKey;
-    if (element) {
-      event.preventDefault();
-      if (element.matches("input, select, textarea")) element.focus();
-      else element.click();
-    } else if (event.key === "j") move(1);
-    else if (event.key === "k") move(-1);
+    const named = (name, keys) => hw.all(`[${name}]`).find((one) => one.getAttribute(name) === keys && !one.hidden);
+    const element = (sequence && named("data-keys", sequence)) || named("data-key", event.key);
+    if (!element && !Object.hasOwn(single, event.key)) return;
+    event.preventDefault();
+    if (!element) single[event.key]();
+    else if (element.matches("input, select, textarea")) element.focus();
+    else element.click();
   });
+
+  help?.addEventListener("change", (event) => {
+    areOff = !event.target.checked;
+    try {
+      if (areOff) localStorage.setItem(STORED, "off");
+      else localStorage.removeItem(STORED);
+    } catch {}
+  });
+
+  for (const button of hw.all("[data-opens-help]")) {
+    button.hidden = false;
+    button.addEventListener("click", openHelp);
+  }
 }

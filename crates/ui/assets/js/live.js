@@ -1,104 +1,74 @@
-// Live rows: one stream for the page, closed while nobody looks at it. New rows are put on top, at most once a frame;
-// paused or scrolled down, they are counted instead, and come when they are asked for.
+// Live rows: new ones are put on top, at most once a frame, and old ones go, so that a page stays as large as it is.
+// Paused or scrolled down, they are counted instead, and come when they are asked for.
 {
   const ROWS_MAX = 500;
-  const bar = document.querySelector("[data-livebar]");
+  const MESSAGES_MAX = 500;
   const list = document.querySelector("[data-rows]");
-  const address = document.body.dataset.live;
 
-  if (address && bar && list) {
-    const dot = bar.querySelector(".dot");
-    const word = bar.querySelector("[data-live-state]");
-    const pause = bar.querySelector("[data-live-pause]");
-    const showNew = bar.querySelector("[data-live-show]");
-    let stream = null;
-    let isPaused = false;
-    let counted = 0;
+  if (hw.live?.bar && list) {
+    const showNew = hw.live.bar.querySelector("[data-live-show]");
+    const counter = hw.live.bar.querySelector("[data-live-count]");
+    const parameters = hw.live.url.searchParams;
+    let held = 0;
+    let total = 0;
+    let drawn = 0;
+    // What comes again after a pause begins behind it.
+    let shown = parameters.get("after");
     let waiting = [];
-    let last = new URL(address, location).searchParams.get("after");
-    let seen = last;
 
-    const tell = (text, isOn) => {
-      word.textContent = text;
-      dot.classList.toggle("off", !isOn);
+    /** The rows of the newest messages, as many as a page may have; older ones would go at once. */
+    const taken = (messages) => {
+      const found = [];
+      for (const { html } of messages.reverse()) {
+        if (found.length >= ROWS_MAX) break;
+        found.push(...hw.fragment(`<table><tbody>${html}</tbody></table>`).querySelectorAll("tr"));
+      }
+      return found.slice(0, ROWS_MAX);
     };
 
     const draw = () => {
       const messages = waiting;
       waiting = [];
       let count = 0;
-      for (const { html, count: rows, id } of messages) {
-        const rendered = hw.fragment(`<table><tbody>${html}</tbody></table>`).querySelector("tbody");
-        for (const row of rendered.children) row.classList.add("fresh");
-        list.prepend(...rendered.children);
-        count += rows;
-        last = id;
-      }
+      for (const message of messages) count += message.count;
+      const rows = taken(messages);
+      for (const row of rows) row.classList.add("fresh");
+      list.prepend(...rows);
       while (list.children.length > ROWS_MAX) list.lastElementChild.remove();
-      document.querySelector("main .empty")?.remove();
+      total += count;
+      drawn += rows.length;
+      const isWhole = drawn === total && total <= ROWS_MAX;
+      counter.textContent = `${total.toLocaleString("en")} new${isWhole ? "" : `, of which the newest are shown`}`;
+      for (const empty of hw.all("main .empty")) empty.remove();
       hw.enableCopying(list);
       hw.say(count === 1 ? "1 new event" : `${count} new events`);
     };
 
-    const receive = (message) => {
-      const { html, count } = JSON.parse(message.data);
-      seen = message.lastEventId;
-      if (isPaused || scrollY > 200) {
-        counted += count;
+    hw.live.hear("rows", ({ html, count }, id) => {
+      parameters.set("after", id);
+      if (!hw.live.isPaused && scrollY > 200) hw.live.pause();
+      if (hw.live.isPaused) {
+        held += count;
         showNew.hidden = false;
-        showNew.textContent = `Show ${counted} new`;
-        isPaused = true;
+        showNew.textContent = `Show ${held} new`;
         return;
       }
-      waiting.push({ html, count, id: message.lastEventId });
+      shown = id;
+      waiting.push({ html, count });
       if (waiting.length === 1) requestAnimationFrame(draw);
-    };
-
-    const open = () => {
-      if (stream) return;
-      const url = new URL(address, location);
-      url.searchParams.set("after", isPaused ? seen : last);
-      stream = new EventSource(url);
-      stream.addEventListener("open", () => tell(isPaused ? "Paused" : "Live", !isPaused));
-      stream.addEventListener("rows", receive);
-      stream.addEventListener("error", () => {
-        tell(`No connection since ${new Date().toLocaleTimeString()}`, false);
-        if (stream.readyState === EventSource.CLOSED) {
-          close();
-          setTimeout(open, 5_000);
-        }
-      });
-    };
-
-    const close = () => {
-      stream?.close();
-      stream = null;
-    };
-
-    const go = () => {
-      isPaused = false;
-      counted = 0;
-      showNew.hidden = true;
-      pause.textContent = "Pause";
-      // What was counted comes again, from the last row that is shown.
-      close();
-      open();
-    };
-
-    pause.addEventListener("click", () => {
-      if (isPaused) return go();
-      isPaused = true;
-      pause.textContent = "Resume";
-      tell("Paused", false);
+      // Without frames, what would not be shown is counted only.
+      if (waiting.length > MESSAGES_MAX) waiting[1].count += waiting.shift().count;
     });
+
+    hw.live.onResume(() => {
+      held = 0;
+      showNew.hidden = true;
+      parameters.set("after", shown);
+    });
+
     showNew.addEventListener("click", () => {
       scrollTo(0, 0);
-      go();
+      hw.live.resume();
     });
-    document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-    addEventListener("pagehide", close);
-
-    bar.hidden = false;
-    open();
   }
 }

@@ -56,6 +56,7 @@
         hw.say(fieldOf(prop)?.querySelector("[role=status]")?.textContent ?? "");
       }
       hw.enableCopying(form);
+      hw.enableEditors(form);
       const errors = page.querySelector(".summary-of-errors");
       document.querySelector(".summary-of-errors")?.remove();
       if (errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong"))) form.before(errors);

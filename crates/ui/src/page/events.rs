@@ -5,3 +5,6 @@ pub(crate) mod delete;
 pub(crate) mod list;
 mod neighbours;
 pub(crate) mod show;
+pub(crate) mod view_change;
+mod views;
+mod wanted;

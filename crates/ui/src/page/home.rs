@@ -17,6 +17,7 @@ use crate::{
     address::Address as _,
     part::{
         code::copyable,
+        event_list::live_bar_of_parts,
         icon::{Icon, icon},
         strip::strip,
         text::{self, counted},
@@ -24,6 +25,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -46,16 +48,21 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let overview = overview(&ui, &visitor).await?;
     let body = html! {
         header.title { h1 { "Home" } }
-        @if overview.total_count == 0 {
-            (first_steps())
-        } @else {
-            (failing(&overview, &visitor))
-            (strip(&bars(&overview.hours, &visitor)))
-            (numbers(&overview))
-            (newest(&overview, &visitor))
+        (live_bar_of_parts())
+        div data-part="home" {
+            @if overview.total_count == 0 {
+                (first_steps())
+            } @else {
+                (failing(&overview, &visitor))
+                (strip(&bars(&overview.hours, &visitor)))
+                (numbers(&overview))
+                (newest(&overview, &visitor))
+            }
         }
     };
     Ok(Page::of(Section::Home, "Home", body)
+        .changing(&Topic::Sources, &visitor)
+        .changing(&Topic::Webhooks, &visitor)
         .command("headwater list")
         .command("headwater doctor"))
 }
@@ -107,7 +114,7 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
         @if is_well { p { span.state.good { (icon(Icon::Ok)) "Nothing fails." } } }
         ul.cards {
             @for (view, health) in &sources {
-                li.card {
+                li.card data-row=(view.source.id) {
                     (health_state(view, health)) " "
                     a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) }
                     @if let Some(since) = health.failing_since_ms { p.note { "since " (time::ago(since, visitor.now_ms)) } }
@@ -115,7 +122,7 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
                 }
             }
             @for webhook in &webhooks {
-                li.card {
+                li.card data-row=(webhook.id) {
                     (state_of(webhook, visitor)) " "
                     a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) }
                     @if let Some(reason) = &webhook.disabled_reason { p { (text::line(reason)) } }
@@ -161,7 +168,7 @@ fn newest(overview: &Overview, visitor: &Visitor) -> Markup {
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Source" } th scope="col" { "Event" } } }
                 tbody {
                     @for (view, event) in &newest {
-                        tr {
+                        tr data-row=(event.id) {
                             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
                             td data-label="Source" { a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) } }
                             th scope="row" {

@@ -1,8 +1,10 @@
-//! `/live`: what a page follows, as rows that the same code rendered as those on the page (docs/guide/web-ui.md,
-//! "Live").
+//! `/live`: what a page follows, over one stream: new events of an emitter, as rows that the same code rendered as those
+//! on the page, and the word that something else on the page has changed (docs/guide/web-ui.md, "Live").
 //!
 //! The page says up to which event it was rendered, so that nothing is missed between page and stream, and nothing comes
 //! twice. A reader that is slow loses its place at the feed, comes again with the last event it has, and goes on there.
+//! Changes only say that there are some: the page is fetched again, at most once a second, and its parts take each
+//! other's place. So they cannot miss or double anything either, and pages alone decide what may be seen.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -13,20 +15,26 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
-use futures::{Stream, StreamExt as _, stream};
+use futures::{
+    Stream, StreamExt as _,
+    stream::{self, BoxStream},
+};
 use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
+    time::EpochMs,
 };
-use headwater_platform::{Follow, Portion, default_channels};
+use headwater_platform::{Change, Follow, Portion, default_channels};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use crate::{
     part::event_row,
     problem::Problem,
     reply::FormReply,
     state::{StreamPlace, Ui},
+    topic::Topics,
     visit::Visitor,
 };
 
@@ -34,41 +42,40 @@ use crate::{
 const HANDSHAKE_EVERY: Duration = Duration::from_secs(15);
 /// How often it is asked whether the session still is one.
 const SESSION_EVERY: Duration = Duration::from_secs(30);
+/// The shortest time between two messages of changes, each of which has the page fetched again.
+const CHANGES_EVERY: Duration = Duration::from_secs(1);
 /// Rows of one message; of the rest it has the number.
 const ROWS_MAX: usize = 50;
 
-/// The emitter that a page follows.
+/// The topics of a page, and up to where it shows them.
 #[derive(Deserialize)]
 pub(crate) struct Followed {
-    /// `source:dc_…` or `workflow:p_…`.
+    /// `source:dc_…` or `workflow:p_…` for rows, `changes:…` for parts, with commas between.
     of: String,
     /// The newest event that the page shows.
     #[serde(default)]
     after: Option<String>,
     #[serde(default)]
     channel: Option<String>,
+    /// The moment at which the page was read.
+    #[serde(default)]
+    since: Option<u64>,
 }
 
-/// Follows an emitter for one page.
+/// Follows what one page shows.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
     headers: HeaderMap,
     Query(given): Query<Followed>,
 ) -> FormReply {
-    let unreadable = || {
+    let topics = Topics::parse(&given.of).ok_or_else(|| {
         Problem::new(
             StatusCode::BAD_REQUEST,
             "This is not a stream",
             "Load the page again.",
         )
-    };
-    let emitter = match given.of.split_once(':') {
-        Some(("source", id)) => id.parse().ok().map(EmitterId::Source),
-        Some(("workflow", id)) => id.parse().ok().map(EmitterId::Workflow),
-        _ => None,
-    };
-    let emitter = emitter.ok_or_else(unreadable)?;
+    })?;
     let place = ui
         .streams
         .enter(&visitor.signed_in().session.id)
@@ -79,6 +86,45 @@ pub(crate) async fn show(
                 "Close some of its tabs; the page itself works without its stream.",
             )
         })?;
+    let portions = match &topics.rows {
+        Some(emitter) => portions(&ui, &visitor, emitter, &headers, &given).await?,
+        None => stream::pending().boxed(),
+    };
+    let changes = match topics.changes.is_empty() {
+        true => stream::pending().boxed(),
+        false => {
+            let since_ms = EpochMs(given.since.unwrap_or_default());
+            ui.platform.changes(visitor.caller(), since_ms).boxed()
+        }
+    };
+    let now = Instant::now();
+    let following = Following {
+        secret: visitor.session_secret(),
+        ui,
+        topics,
+        portions,
+        changes,
+        ticks: interval(HANDSHAKE_EVERY),
+        asked_at: now,
+        has_changed: false,
+        may_tell_at: now,
+        _place: place,
+    };
+    let messages = stream::unfold(following, |mut following| async move {
+        let message = following.next().await?;
+        Some((message, following))
+    });
+    Ok(answer(messages))
+}
+
+/// The events of the emitter after those that the page has.
+async fn portions(
+    ui: &Ui,
+    visitor: &Visitor,
+    emitter: &EmitterId,
+    headers: &HeaderMap,
+    given: &Followed,
+) -> Result<BoxStream<'static, Portion>, Problem> {
     // That of a browser that comes back is newer than the page's.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = last
@@ -89,8 +135,7 @@ pub(crate) async fn show(
         channels: default_channels(given.channel.as_deref()),
         after,
     };
-    let portions = ui.platform.follow(visitor.caller(), follow).await?;
-    Ok(answer(messages(ui, visitor, emitter, portions, place)))
+    Ok(ui.platform.follow(visitor.caller(), follow).await?.boxed())
 }
 
 fn answer(messages: impl Stream<Item = Bytes> + Send + 'static) -> Response {
@@ -103,46 +148,57 @@ fn answer(messages: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     (headers, body).into_response()
 }
 
-/// The messages of one stream, until the feed, the session or the node ends.
-fn messages(
+/// One stream, until a feed, the session or the node ends.
+struct Following {
     ui: Arc<Ui>,
-    visitor: Visitor,
-    emitter: EmitterId,
-    portions: impl Stream<Item = Portion> + Send + 'static,
-    place: StreamPlace,
-) -> impl Stream<Item = Bytes> + Send + 'static {
-    let secret = visitor.session_secret();
-    let begin = stream::iter([Bytes::from_static(b":handshake\n\n")]);
-    let state = (
-        Box::pin(portions),
-        tokio::time::interval(HANDSHAKE_EVERY),
-        Duration::ZERO,
-        place,
-    );
-    let following = stream::unfold(
-        state,
-        move |(mut portions, mut ticks, mut unchecked, place)| {
-            let (ui, emitter, secret) = (Arc::clone(&ui), emitter.clone(), secret.clone());
-            async move {
-                let message = tokio::select! {
-                    portion = portions.next() => rows(&emitter, portion?.events(), &ui),
-                    _ = ticks.tick() => {
-                        unchecked += HANDSHAKE_EVERY;
-                        if unchecked >= SESSION_EVERY {
-                            unchecked = Duration::ZERO;
-                            let is_open = matches!(ui.platform.signed_in(&secret).await, Ok(Some(_)));
-                            if !is_open {
-                                return None;
-                            }
-                        }
-                        Bytes::from_static(b":handshake\n\n")
-                    }
-                };
-                Some((message, (portions, ticks, unchecked, place)))
+    secret: String,
+    topics: Topics,
+    portions: BoxStream<'static, Portion>,
+    changes: BoxStream<'static, Change>,
+    ticks: Interval,
+    /// When the session was last known to be one.
+    asked_at: Instant,
+    /// Whether something has changed that the page was not told of.
+    has_changed: bool,
+    may_tell_at: Instant,
+    _place: StreamPlace,
+}
+
+impl Following {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            tokio::select! {
+                portion = self.portions.next() => {
+                    let emitter = self.topics.rows.as_ref()?;
+                    return Some(rows(emitter, portion?.events(), &self.ui));
+                }
+                change = self.changes.next() => {
+                    let change = change?;
+                    self.has_changed |= self.topics.changes.iter().any(|topic| topic.covers(&change));
+                }
+                () = sleep_until(self.may_tell_at), if self.has_changed => {
+                    self.has_changed = false;
+                    self.may_tell_at = Instant::now() + CHANGES_EVERY;
+                    let data = json!({ "since": self.ui.env().now_ms().0 });
+                    return Some(Bytes::from(format!("event: changed\ndata: {data}\n\n")));
+                }
+                _ = self.ticks.tick() => {
+                    self.is_signed_in().await.then_some(())?;
+                    // The first comes at once, so that the browser knows of its stream.
+                    return Some(Bytes::from_static(b":handshake\n\n"));
+                }
             }
-        },
-    );
-    begin.chain(following)
+        }
+    }
+
+    /// Whether the session still is one; asked once in a while.
+    async fn is_signed_in(&mut self) -> bool {
+        if self.asked_at.elapsed() < SESSION_EVERY {
+            return true;
+        }
+        self.asked_at = Instant::now();
+        matches!(self.ui.platform.signed_in(&self.secret).await, Ok(Some(_)))
+    }
 }
 
 /// One message with the rows of some events, newest first as the page has them.

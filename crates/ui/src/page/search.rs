@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use axum::{
+    Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
 use headwater_model::page::PageRequest;
 use headwater_platform::Wanted;
 use maud::{Markup, html};
+use serde_json::json;
 
 use super::webhooks::list::name;
 use crate::{
@@ -24,6 +26,9 @@ use crate::{
 
 /// Webhooks whose names are looked at.
 const WEBHOOKS_LOOKED_AT: u32 = 100;
+
+/// Things that the palette shows.
+const NAMES_MAX: usize = 10;
 
 /// Something that was found.
 struct Found {
@@ -51,6 +56,28 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<
         }
     };
     Ok(Page::new("Search", body).into_response())
+}
+
+/// The same for the palette: things by their names, or the one that has the id.
+pub(crate) async fn names(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+) -> Result<Response, Problem> {
+    let words = visitor.parameter("q").unwrap_or_default();
+    let words = words.trim();
+    let by_id = address_of(words).map(|address| Found {
+        kind: "id",
+        name: words.to_owned(),
+        address,
+    });
+    let mut found = named(&ui, &visitor, words).await?;
+    found.splice(0..0, by_id);
+    let found: Vec<_> = found
+        .iter()
+        .take(NAMES_MAX)
+        .map(|one| json!({"name": text::visible(&one.name), "kind": one.kind, "address": one.address}))
+        .collect();
+    Ok(Json(json!({ "found": found })).into_response())
 }
 
 /// The page of the thing that has this id.

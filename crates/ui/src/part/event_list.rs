@@ -26,13 +26,13 @@ pub(crate) fn followed(
         EmitterId::Workflow(_) => "workflow",
     };
     let last = events.items.first().map(|event| event.id);
-    let mut query = url::form_urlencoded::Serializer::new(String::new());
-    query.append_pair("of", &format!("{kind}:{emitter}"));
-    query.append_pair("after", &last.unwrap_or_default().to_string());
-    if let Some(channel) = visit.parameter("channel") {
-        query.append_pair("channel", &channel);
-    }
-    page.live(format!("/live?{}", query.finish()))
+    let mut parameters = vec![("after", last.unwrap_or_default().to_string())];
+    parameters.extend(
+        visit
+            .parameter("channel")
+            .map(|channel| ("channel", channel)),
+    );
+    page.live(format!("{kind}:{emitter}"), parameters)
 }
 
 /// Links to the channels; the empty name is that of all ordinary ones.
@@ -56,12 +56,18 @@ pub(crate) fn channels(visit: &Visit, known: &[(&str, &str)]) -> Markup {
 /// The state of the stream, and the switch that pauses it.
 pub(crate) fn live_bar(visit: &Visit) -> Markup {
     html! {
-        @if is_newest(visit) {
-            div.livebar data-livebar hidden {
-                span { span.dot {} span data-live-state { "Live" } }
-                button.quiet type="button" data-live-pause data-key="p" { "Pause" }
-                button type="button" data-live-show hidden { "Show new" }
-            }
+        @if is_newest(visit) { (live_bar_of_parts()) }
+    }
+}
+
+/// The same of a page whose parts change.
+pub(crate) fn live_bar_of_parts() -> Markup {
+    html! {
+        div.livebar data-livebar hidden {
+            span { span.dot {} span data-live-state { "Live" } }
+            button.quiet type="button" data-live-pause data-key="p" { "Pause" }
+            button type="button" data-live-show hidden { "Show new" }
+            span.note data-live-count {}
         }
     }
 }

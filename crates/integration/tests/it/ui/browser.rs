@@ -1,6 +1,8 @@
 //! Pages in a real browser.
 
+mod editor;
 mod hostile;
 mod journey;
+mod keys;
 mod live;
 mod looks;

@@ -52,7 +52,7 @@ async fn a_workflow_and_its_runs_are_shown() {
         "a &lt;i&gt;line&lt;/i&gt;",
         "Run again from here",
         "Return value",
-        "data-refresh=\"off\"",
+        "data-part=\"run\">",
         "steps.trigger.event",
     ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
@@ -118,7 +118,7 @@ async fn a_wait_is_answered_and_a_run_cancelled() {
     waiting(&node, &run).await;
     let page = page_of(&base, &run);
     let shown = visitor.get(&page).await.is(200);
-    assert!(shown.text.contains("data-refresh=\"on\""), "{}", shown.text);
+    assert!(shown.text.contains("data-goes-on=\"\""), "{}", shown.text);
     let answer = |data: &'static str| [("path", "obey"), ("action", "resume"), ("data", data)];
     let action = format!("{page}/answer");
     visitor.post(&action, &answer("{")).await.is(422);

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::Actor;
 use crate::{
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     runner::{command::Closing, commits::Batch, invocation::CustomResponse},
@@ -68,6 +69,7 @@ impl Actor {
                 self.queue.wake();
             }
         }
+        self.context.core.tell(Change::Source(self.id.clone()));
         let deferred = self.deferred.iter();
         let deferred = deferred.filter_map(|part| part.effects.first_write());
         self.commits.forget_writes(|| {

@@ -36,6 +36,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::super::Sends;
 use crate::{
     accounts::Accounts,
+    changes::Changes,
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
     core::Core,
@@ -139,6 +140,7 @@ impl Bench {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
+            changes: Changes::default(),
         });
         let keys = SecretKeys::new(KeyRing::first([7; 32]), None);
         let (keys, wait_key) = (Arc::new(keys), Arc::new(WaitKey(SigningKey([7; 64]))));

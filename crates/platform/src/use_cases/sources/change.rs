@@ -10,6 +10,7 @@ use headwater_store::{
 
 use crate::{
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -78,6 +79,7 @@ impl Platform {
         }
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
+        self.core.tell(Change::Source(id.clone()));
         Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 

@@ -11,6 +11,7 @@ use headwater_store::{
 
 use crate::{
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -98,6 +99,7 @@ impl Platform {
         let source = runner.settle(settled).await?;
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
+        self.core.tell(Change::Source(source.id.clone()));
         Ok(source)
     }
 
@@ -199,6 +201,7 @@ impl Platform {
         self.core.store.delete_source(&lease).await?;
         self.leases.forget(&runnable);
         self.feeds.end(&id.clone().into());
+        self.core.tell(Change::Source(id.clone()));
         Ok(())
     }
 }

@@ -15,6 +15,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::{StoreName, address};
 use crate::{
+    assets::EDITOR,
     fields::Fields,
     part::{
         code::quoted,
@@ -204,7 +205,7 @@ fn form(
             }
             div.field {
                 label for="record-value" { "Value" }
-                textarea #record-value name="value" rows="10" required spellcheck="false" aria-describedby=[wrong.map(|_| "wrong")] { (written.value) }
+                textarea #record-value name="value" rows="10" required spellcheck="false" data-editor=(EDITOR.path()) data-language="json" data-at="press" aria-describedby=[wrong.map(|_| "wrong")] { (written.value) }
                 p.hint { "JSON. A record with this key is replaced." }
             }
             div.field {
@@ -212,7 +213,7 @@ fn form(
                 input #record-ttl type="text" inputmode="decimal" name="ttl" value=(written.ttl) autocomplete="off";
                 p.hint { "Seconds from now; empty: never." }
             }
-            button.primary { "Write" }
+            button.primary data-saves { "Write" }
         }
     }
 }

@@ -11,12 +11,14 @@ use crate::{
     page::{runs::show::delivery_state, webhooks::show::answer},
     part::{
         empty::empty,
+        event_list::live_bar_of_parts,
         icon::{Icon, icon},
         text, time,
     },
     query::ROWS,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -35,18 +37,23 @@ pub(crate) async fn show(
     let body = html! {
         header.title {
             h1 { "Deliveries" }
-            (bulk(&wanted, &counts))
+            div data-part="bulk" { (bulk(&wanted, &counts)) }
         }
-        (states(&visitor, &wanted, &counts))
+        div data-part="states" { (states(&visitor, &wanted, &counts)) }
         (answers(&wanted))
-        @if found.items.is_empty() {
-            (nothing(&wanted))
-        } @else {
-            (table(&found.items, &visitor))
+        (live_bar_of_parts())
+        div data-part="deliveries" {
+            @if found.items.is_empty() {
+                (nothing(&wanted))
+            } @else {
+                (table(&found.items, &visitor))
+            }
+            (pages(&found, &visitor))
         }
-        (pages(&found, &visitor))
     };
-    Ok(Page::of(Section::Deliveries, "Deliveries", body).command("headwater deliveries list"))
+    Ok(Page::of(Section::Deliveries, "Deliveries", body)
+        .changing(&Topic::Webhooks, &visitor)
+        .command("headwater deliveries list"))
 }
 
 /// The number of deliveries in each state, whichever is shown.
@@ -135,7 +142,7 @@ fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
             } }
             tbody {
                 @for delivery in deliveries {
-                    tr {
+                    tr data-row=(delivery.id) {
                         td.narrow { a href={ "/deliveries/" (delivery.id) } { (time::ago(delivery.created_at_ms, visitor.now_ms)) } }
                         td data-label="State" { (delivery_state(delivery.state)) }
                         td data-label="Event of" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { code { (delivery.event.emitter) } } }

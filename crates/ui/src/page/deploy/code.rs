@@ -16,6 +16,7 @@ use super::{
     wizard::workspace_of,
 };
 use crate::{
+    assets::EDITOR,
     fields::Fields,
     part::{
         icon::{Icon, icon},
@@ -100,14 +101,16 @@ pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
     })
 }
 
-/// The field that code is written in. The Tab key leaves it.
+/// The field that code is written in. Without script, the Tab key leaves it.
 pub(crate) fn editor(code: &str) -> Markup {
     html! {
         div.code-field {
             label for="code" { "Code" }
-            textarea.code #code name="code" rows=(code.lines().count().clamp(18, 40)) required spellcheck="false" autocomplete="off" autocapitalize="off" wrap="off" {
+            textarea.code #code name="code" rows=(code.lines().count().clamp(18, 40)) required spellcheck="false" autocomplete="off" autocapitalize="off" wrap="off"
+                data-editor=(EDITOR.path()) data-language="javascript" {
                 "\n" (code)
             }
+            p.hint.note data-editor-note hidden { kbd { "Tab" } " indents; " kbd { "Esc" } ", then " kbd { "Tab" } " leaves the editor. " kbd { "Ctrl" } "+" kbd { "S" } " saves, " kbd { "Ctrl" } "+" kbd { "F" } " searches." }
         }
     }
 }
@@ -129,7 +132,7 @@ fn page(visitor: &Visitor, code: &str, chosen: Option<&str>, failed: Option<Mark
         form method="post" action=(visitor.to("/deploy/code")) data-busy="Building…" {
             (editor(code))
             div.actions {
-                button.primary name="action" value="save" { (icon(Icon::Next)) "Save, then its values" }
+                button.primary name="action" value="save" data-saves { (icon(Icon::Next)) "Save, then its values" }
                 a.button.quiet href=(visitor.to("/deploy")) { "Cancel" }
             }
         }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
-use headwater_model::{channel::Channel, event_search::EventPlace, id::EmitterId};
+use axum::extract::State;
+use headwater_model::{channel::Channel, id::EmitterId};
 use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, PlatformError};
 use maud::{Markup, html};
-use serde::Deserialize;
 
+use super::{
+    views::{self, Unsaved},
+    wanted::Wanted,
+};
 use crate::{
     address,
     part::{
@@ -27,53 +30,40 @@ use crate::{
 /// Characters of an event without a summary that its row shows.
 const PREVIEW_CHARS: usize = 120;
 
-/// The parameters; empty ones do not filter.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wanted {
-    #[serde(default)]
-    q: String,
-    /// A value at a place, such as `user.tags[0]=new`.
-    #[serde(default)]
-    path: String,
-    #[serde(default)]
-    emitter: String,
-    #[serde(default)]
-    channel: String,
-    #[serde(default)]
-    after: String,
+/// Searches events.
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+    let (_, query) = visitor.location.split_once('?').unwrap_or_default();
+    page(&ui, &visitor, &Wanted::parse(query), None).await
 }
 
-/// Searches events.
-pub(crate) async fn show(
-    State(ui): State<Arc<Ui>>,
-    visitor: Visitor,
-    Query(wanted): Query<Wanted>,
+/// The page of a search, perhaps with a view that could not be saved.
+pub(super) async fn page(
+    ui: &Ui,
+    visitor: &Visitor,
+    wanted: &Wanted,
+    unsaved: Option<&Unsaved<'_>>,
 ) -> PageReply {
     let search = EventsSearch {
-        emitter: wanted.emitter.parse::<EmitterId>().ok(),
-        workspace_id: visitor.workspace.clone(),
-        channel: Some(wanted.channel.clone()).filter(|channel| !channel.is_empty()),
-        words: wanted.q.clone(),
-        paths: Some(wanted.path.clone())
-            .filter(|path| !path.trim().is_empty())
-            .into_iter()
-            .collect(),
-        after: wanted.after.parse::<EventPlace>().ok(),
         limit: ROWS,
-        ..EventsSearch::default()
+        ..wanted.search(visitor)
     };
     let (found, wrong) = match ui.platform.search_events(visitor.caller(), search).await {
         Ok(found) => (Some(found), None),
         Err(error @ PlatformError::Invalid(_)) => (None, Some(capital(&error.to_string()))),
         Err(error) => return Err(error.into()),
     };
+    let workspace = visitor.workspace.clone();
+    let named = ui.platform.event_views(visitor.caller(), workspace).await?;
     let body = html! {
         header.title { h1 { "Events" } }
-        (form(&wanted, wrong.as_deref()))
-        @if let Some(found) = &found { (results(found, &wanted, &visitor)) }
+        (views::links(visitor, &named, wanted))
+        (form(wanted, visitor, wrong.as_deref()))
+        @if wanted.filters() { (views::form(visitor, wanted, unsaved)) }
+        @if let Some(found) = &found { (results(found, wanted, visitor)) }
     };
     let query = url::form_urlencoded::Serializer::new(String::new())
-        .extend_pairs([("q", &wanted.q), ("path", &wanted.path)])
+        .append_pair("q", &wanted.words)
+        .extend_pairs(wanted.paths.iter().map(|path| ("path", path)))
         .finish();
     let request = format!("{}/v1/events?{query}", ui.platform.config().public_url);
     Ok(Page::of(Section::Events, "Events", body).command(format!(
@@ -82,17 +72,19 @@ pub(crate) async fn show(
     )))
 }
 
-fn form(wanted: &Wanted, wrong: Option<&str>) -> Markup {
+fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
     html! {
         form.filters action="/events" {
-            div { label for="q" { "Words " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
+            div { label for="q" { "Words " } input #q type="search" name="q" value=(wanted.words) autocomplete="off"; }
             div {
                 label for="path" { "Value at " }
-                input #path name="path" value=(wanted.path) placeholder="user.plan=pro" autocomplete="off" spellcheck="false"
+                input #path name="path" value=(wanted.paths.first().map_or("", String::as_str)) placeholder="user.plan=pro" autocomplete="off" spellcheck="false"
                     aria-invalid=[wrong.map(|_| "true")] aria-describedby=[wrong.map(|_| "wrong")];
             }
+            @for path in wanted.paths.iter().skip(1) { div { label { "and at " input name="path" value=(path) autocomplete="off" spellcheck="false"; } } }
             div { label for="channel" { "Channel " } input #channel name="channel" value=(wanted.channel) placeholder="$errors" autocomplete="off"; }
             @if !wanted.emitter.is_empty() { input type="hidden" name="emitter" value=(wanted.emitter); }
+            @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
             button { (icon(Icon::Search)) "Search" }
         }
         @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::value(wrong)) } }
@@ -100,7 +92,7 @@ fn form(wanted: &Wanted, wrong: Option<&str>) -> Markup {
 }
 
 fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
-    let is_filtered = !(wanted.q.is_empty() && wanted.path.is_empty() && wanted.channel.is_empty());
+    let is_filtered = wanted.filters();
     html! {
         @if is_filtered {
             p.note role="status" { "Searched " (grouped(found.scanned.into())) " of " (grouped(found.kept_at_most)) " kept." }

@@ -114,7 +114,7 @@ fn page(shown: &Shown, component: &SavedComponent, code: &str, failed: Option<Ma
         form method="post" action={ (base) "/code" } data-busy="Building…" {
             (editor(code))
             div.actions {
-                button.primary name="action" value="update" { (icon(Icon::Ok)) "Update the source" }
+                button.primary name="action" value="update" data-saves { (icon(Icon::Ok)) "Update the source" }
                 button name="action" value="save" { (icon(Icon::Next)) "Save, then its values" }
                 a.button.quiet href={ (base) "/config" } { "Cancel" }
             }

@@ -19,6 +19,7 @@ use crate::{
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
@@ -61,6 +62,7 @@ pub(crate) async fn show(
     };
     let page = Page::of(Section::Sources, format!("{} · events", shown.name()), body)
         .command(format!("headwater events {}", shown.quoted()));
+    let page = page.changing(&Topic::Source(id), &visitor);
     Ok(event_list::followed(page, &visitor, &emitter, &events))
 }
 

@@ -92,6 +92,7 @@ impl Shown {
         let base = self.base();
         html! {
             p.crumbs { a href="/sources" { "Sources" } }
+            div data-part="head" {
             header.title {
                 h1 { (text::value(self.name())) }
                 (health_state(&self.view, &self.health))
@@ -119,6 +120,7 @@ impl Shown {
                     dt { "Endpoint" }
                     dd { (copyable(&url)) }
                 }
+            }
             }
             (tabs("Parts of the source", &base, &TABS, tab))
         }

@@ -12,6 +12,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar_of_parts,
         icon::{Icon, icon},
         outcome::outcome,
         pager::{Ends, pager},
@@ -19,6 +20,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -39,17 +41,24 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             div.actions { a.button.primary href=(visitor.to("/deploy")) data-key="n" { (icon(Icon::Plus)) "Deploy a source" } }
         }
         @if wanted == Wanted::default() && sources.items.is_empty() {
-            (nothing())
+            (live_bar_of_parts())
+            div data-part="sources" { (nothing()) }
         } @else {
             (reduced::form(&visitor, &wanted, "/sources"))
-            @if sources.items.is_empty() { (reduced::none_left(&list, "sources")) }
-            @else {
-            (table(&visitor, sources.items.into_iter().zip(health)))
-            (pager(&visitor, &ends))
+            (live_bar_of_parts())
+            div data-part="sources" {
+                @if sources.items.is_empty() {
+                    (reduced::none_left(&list, "sources"))
+                } @else {
+                    (table(&visitor, sources.items.into_iter().zip(health)))
+                    (pager(&visitor, &ends))
+                }
             }
         }
     };
-    Ok(Page::of(Section::Sources, "Sources", body).command("headwater list"))
+    Ok(Page::of(Section::Sources, "Sources", body)
+        .changing(&Topic::Sources, &visitor)
+        .command("headwater list"))
 }
 
 fn table(visitor: &Visitor, sources: impl Iterator<Item = (SourceView, SourceHealth)>) -> Markup {

@@ -11,12 +11,14 @@ use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
+        event_list::live_bar_of_parts,
         pager::{Ends, pager},
         text, time,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
@@ -38,28 +40,32 @@ pub(crate) async fn show(
         .await?;
     let body = html! {
         (shown.head(&ui, &visitor, "logs"))
-        @if lines.items.is_empty() {
-            (empty("Its code wrote nothing that is kept.", html! {
-                p { "Lines of " code { "console.log" } " and its like appear here." }
-            }))
-        } @else {
-            div.log tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
-            (pager(&visitor, &Ends::of(&lines, |line| line.id)))
+        (live_bar_of_parts())
+        div data-part="log" {
+            @if lines.items.is_empty() {
+                (empty("Its code wrote nothing that is kept.", html! {
+                    p { "Lines of " code { "console.log" } " and its like appear here." }
+                }))
+            } @else {
+                div.log tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
+                (pager(&visitor, &Ends::of(&lines, |line| line.id)))
+            }
         }
     };
     Ok(
         Page::of(Section::Sources, format!("{} · log", shown.name()), body)
+            .changing(&Topic::Source(id), &visitor)
             .command(format!("headwater logs {} -f", shown.quoted())),
     )
 }
 
 fn row(event: &Event) -> Markup {
     let Ok(line) = serde_json::from_str::<LogLine>(event.event.get()) else {
-        return html! { li { (time::exact(event.indexed_at_ms)) span {} span { (text::value(event.event.get())) } } };
+        return html! { li data-row=(event.id) { (time::exact(event.indexed_at_ms)) span {} span { (text::value(event.event.get())) } } };
     };
     let (word, class) = level(line.level);
     html! {
-        li class=(class) {
+        li class=(class) data-row=(event.id) {
             (time::exact(line.ts))
             @match &event.run_id {
                 Some(run) => { a href={ "/runs/" (run) } { (word) } }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{head::Shown, logs::level};
 use crate::{
+    assets::EDITOR,
     fields::Fields,
     part::{
         icon::{Icon, icon},
@@ -78,10 +79,10 @@ fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -
         form method="post" action={ (shown.base()) "/run" } {
             div.field {
                 label for="event" { "Event" }
-                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" { (event) }
+                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
                 p.hint { "JSON that " code { "run(event)" } " is given. Empty: the event of a run by hand, with a timestamp." }
             }
-            button.primary { (icon(Icon::Play)) "Run" }
+            button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
     Page::of(Section::Sources, format!("Run {}", shown.name()), body)

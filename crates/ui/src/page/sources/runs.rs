@@ -10,6 +10,7 @@ use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
+        event_list::live_bar_of_parts,
         outcome::{outcome, trigger},
         pager::{Ends, pager},
         text, time,
@@ -17,6 +18,7 @@ use crate::{
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
@@ -49,15 +51,19 @@ pub(crate) async fn show(
                 li { a href=(visitor.with(&[("outcome", value)])) aria-current=[(wanted.as_deref() == value).then_some("true")] { (label) } }
             }
         }
-        @if runs.items.is_empty() {
-            (empty("No run is kept here.", html! { p { "It runs on " (shown.triggers()) "." } }))
-        } @else {
-            (table(&runs.items, &visitor))
-            (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
+        (live_bar_of_parts())
+        div data-part="runs" {
+            @if runs.items.is_empty() {
+                (empty("No run is kept here.", html! { p { "It runs on " (shown.triggers()) "." } }))
+            } @else {
+                (table(&runs.items, &visitor))
+                (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
+            }
         }
     };
     Ok(
         Page::of(Section::Sources, format!("{} · runs", shown.name()), body)
+            .changing(&Topic::Source(id), &visitor)
             .command(format!("headwater runs {}", shown.quoted())),
     )
 }
@@ -79,7 +85,7 @@ fn table(runs: &[RunRecord], visitor: &Visitor) -> Markup {
             }
             tbody {
                 @for run in runs {
-                    tr {
+                    tr data-row=(run.id) {
                         td.narrow { a href={ "/runs/" (run.id) } { (time::ago(run.ended.started_at_ms, visitor.now_ms)) } }
                         td data-label="Outcome" { (outcome(run.ended.outcome)) }
                         td data-label="Cause" { (trigger(run.ended.trigger)) }

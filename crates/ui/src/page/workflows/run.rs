@@ -18,6 +18,7 @@ use super::{
 use crate::{
     address::Address as _,
     part::{
+        event_list::live_bar_of_parts,
         icon::{Icon, icon},
         outcome::trigger,
         run_status,
@@ -27,6 +28,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -62,14 +64,14 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         visitor: &visitor,
     };
     let body = html! {
-        div data-refresh=(if is_open { "on" } else { "off" }) {
+        @if is_open { (live_bar_of_parts()) }
+        div data-part="run" data-goes-on=[is_open.then_some("")] {
             p.crumbs { a href="/workflows" { "Workflows" } " / " a href=(list) { (text::line(name)) } " / " a href={ (list) "/runs" } { "Runs" } }
             header.title {
                 h1 { "Run of " (text::line(name)) }
                 (run_status::of_run(view.run.status))
-                (buttons(&view, &base, current))
+                (buttons(&view, &base, current, &visitor.location))
             }
-            @if is_open { (follow_bar(&visitor)) }
             (facts(&view, followed.as_ref(), &list, visitor.now_ms))
             @if let Some(error) = &view.run.error {
                 p.wrong role="alert" { (icon(Icon::Warning)) (text::value(error)) }
@@ -81,17 +83,22 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             (event(&view, &base))
         }
     };
-    Ok(Page::of(Section::Workflows, format!("Run of {name}"), body)
+    let page = Page::of(Section::Workflows, format!("Run of {name}"), body)
         .command(format!("headwater runs describe {}", path.run))
-        .command(format!("headwater workflows logs {}", path.run)))
+        .command(format!("headwater workflows logs {}", path.run));
+    Ok(match is_open {
+        true => page.changing(&Topic::Run(path.run.clone()), &visitor),
+        false => page,
+    })
 }
 
-fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId) -> Markup {
+fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId, location: &str) -> Markup {
     let own = view.run.deployment_id.as_ref();
     let other = own.filter(|own| *own != newest);
     html! {
         div.actions {
             @if view.run.status.is_open() {
+                a.button href=(location) { "Load again" }
                 a.button.danger href={ (base) "/cancel" } { "Cancel" }
             } @else if view.event.is_some() {
                 a.button href={ (base) "/replay" } data-key="r" { (icon(Icon::Play)) "Replay with the newest, " (newest) }
@@ -99,17 +106,6 @@ fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId) -> Markup 
                     a.button href={ (base) "/replay?deployment=same" } { (icon(Icon::Play)) "Replay with the same, " (own) }
                 }
             }
-        }
-    }
-}
-
-/// The state of the refreshing, and the switch that pauses it.
-fn follow_bar(visitor: &Visitor) -> Markup {
-    html! {
-        div.livebar {
-            span data-refresh-bar hidden { span.dot {} span data-refresh-state { "Follows the run" } }
-            button.quiet type="button" data-refresh-pause data-key="p" hidden { "Pause" }
-            a.button.quiet href=(visitor.location) { "Load again" }
         }
     }
 }

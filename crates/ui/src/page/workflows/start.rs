@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::head::Shown;
 use crate::{
     address,
+    assets::EDITOR,
     fields::Fields,
     part::icon::{Icon, icon},
     path::PathId,
@@ -79,10 +80,10 @@ fn page(visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -> Page {
         form method="post" action={ (shown.base()) "/run" } {
             div.field {
                 label for="event" { "Event" }
-                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" { (event) }
+                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
                 p.hint { "JSON that steps see as " code { "steps.trigger.event" } ". Empty: " code { "{}" } "." }
             }
-            button.primary { (icon(Icon::Play)) "Run" }
+            button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
     Page::of(Section::Workflows, format!("Run {}", shown.name()), body)

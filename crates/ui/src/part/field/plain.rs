@@ -4,7 +4,10 @@ use headwater_model::prop::InputType;
 use maud::{Markup, html};
 
 use super::frame::Field;
-use crate::form::{Part, field as name_of};
+use crate::{
+    assets::EDITOR,
+    form::{Part, field as name_of},
+};
 
 /// One value.
 pub(super) fn value(field: &Field<'_>) -> Markup {
@@ -23,12 +26,7 @@ pub(super) fn value(field: &Field<'_>) -> Markup {
                 aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()];
         },
         Some(InputType::String) => area(field, &name, typed, None),
-        Some(InputType::Object) => area(
-            field,
-            &name,
-            typed,
-            Some("A JSON object, such as {\"a\": 1}"),
-        ),
+        Some(InputType::Object) => json(field, &name, typed),
         Some(InputType::Sql) => area(field, &name, typed, Some("A query, or the JSON of one")),
         Some(InputType::Any | InputType::Unknown | InputType::Boolean) | None => {
             area(field, &name, typed, Some("JSON, or text"))
@@ -68,6 +66,15 @@ fn area(field: &Field<'_>, name: &str, typed: &str, hint: Option<&str>) -> Marku
     html! {
         // The parser drops a first line break.
         textarea #(field.id) name=(name) rows=(rows) spellcheck="false" placeholder=[hint]
+            aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()] { "\n" (typed) }
+    }
+}
+
+/// A JSON object, which the editor opens for.
+fn json(field: &Field<'_>, name: &str, typed: &str) -> Markup {
+    html! {
+        textarea #(field.id) name=(name) rows=(typed.lines().count().clamp(3, 16)) spellcheck="false"
+            placeholder="A JSON object, such as {\"a\": 1}" data-editor=(EDITOR.path()) data-language="json" data-at="press"
             aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()] { "\n" (typed) }
     }
 }

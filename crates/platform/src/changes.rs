@@ -1,0 +1,120 @@
+//! Changes of this node, told to whoever shows their things: which thing changed, never how.
+//!
+//! ```text
+//!  commits of runs, recorded attempts, changed sources ──► recent ones, and all that listen ──► filter by access
+//! ```
+//!
+//! Readers read again. A change may be told more than once, or for nothing; none that was written after a reader began
+//! to listen is left out, and one that falls behind is told so by a change of everything. Work of another node on the
+//! same store is not told of here.
+
+use std::collections::VecDeque;
+
+use headwater_model::{
+    id::{InvocationId, SourceId, WebhookId, WorkflowId},
+    time::EpochMs,
+};
+use parking_lot::Mutex;
+use tokio::sync::broadcast;
+
+/// Changes that are remembered for readers whose page was read before they listen.
+const RECENT: usize = 1_024;
+
+/// The thing that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A source: its state, its runs or its events.
+    Source(SourceId),
+    /// A run of a workflow.
+    Run {
+        /// The workflow.
+        workflow_id: WorkflowId,
+        /// The run.
+        run_id: InvocationId,
+    },
+    /// A webhook or its deliveries.
+    Webhook(WebhookId),
+    /// More than can be told one by one.
+    Much,
+}
+
+/// The changes of this node.
+pub(crate) struct Changes {
+    recent: Mutex<VecDeque<(EpochMs, Change)>>,
+    sender: broadcast::Sender<Change>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self {
+            recent: Mutex::default(),
+            sender: broadcast::Sender::new(RECENT),
+        }
+    }
+}
+
+impl Changes {
+    /// Tells that something has been written.
+    pub(crate) fn tell(&self, change: Change, now_ms: EpochMs) {
+        let mut recent = self.recent.lock();
+        if recent.len() >= RECENT {
+            recent.pop_front();
+        }
+        recent.push_back((now_ms, change.clone()));
+        // Nobody need listen.
+        let _ = self.sender.send(change);
+    }
+
+    /// The changes since a moment, and those that come.
+    pub(crate) fn listen(&self, since_ms: EpochMs) -> (Vec<Change>, broadcast::Receiver<Change>) {
+        let recent = self.recent.lock();
+        let receiver = self.sender.subscribe();
+        let reaches_back =
+            recent.len() < RECENT || recent.front().is_some_and(|(at_ms, _)| *at_ms < since_ms);
+        if !reaches_back {
+            return (vec![Change::Much], receiver);
+        }
+        let since = recent.iter().filter(|(at_ms, _)| *at_ms >= since_ms);
+        let mut missed: Vec<Change> = Vec::new();
+        for (_, change) in since {
+            if !missed.contains(change) {
+                missed.push(change.clone());
+            }
+        }
+        (missed, receiver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(number: u64) -> Change {
+        Change::Source(SourceId::new(EpochMs(number), 1))
+    }
+
+    #[test]
+    fn a_reader_gets_what_changed_since_its_page_was_read_and_what_comes() {
+        let changes = Changes::default();
+        for at in 1..=4 {
+            changes.tell(source(at / 2), EpochMs(at));
+        }
+        let (missed, mut coming) = changes.listen(EpochMs(2));
+        assert_eq!(missed, [source(1), source(2)]);
+        changes.tell(source(9), EpochMs(5));
+        assert_eq!(coming.try_recv().unwrap(), source(9));
+        assert!(coming.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_page_from_before_all_that_is_remembered_is_told_of_everything() {
+        let changes = Changes::default();
+        for at in 0..=RECENT as u64 {
+            changes.tell(source(at), EpochMs(at));
+        }
+        assert_eq!(changes.listen(EpochMs(0)).0, [Change::Much]);
+        assert_eq!(changes.listen(EpochMs(1)).0, [Change::Much]);
+        assert_eq!(changes.listen(EpochMs(2)).0.len(), RECENT - 1);
+        assert_eq!(changes.listen(EpochMs(RECENT as u64 + 1)).0, []);
+    }
+}

@@ -1,0 +1,37 @@
+//! Views: searches of events that people named, of a user or of a workspace.
+
+use async_trait::async_trait;
+use headwater_model::{id::EmitterId, time::EpochSeconds};
+
+use crate::{error::StoreError, tenants::Owner};
+
+/// A search of events with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventView {
+    /// Its name, of which its owner has one.
+    pub name: String,
+    /// Words that an event's JSON or summary has, separated by spaces.
+    pub words: String,
+    /// Values at places of its JSON.
+    pub paths: Vec<String>,
+    /// The emitter; all of the owner without. It may be gone.
+    pub emitter: Option<EmitterId>,
+    /// One channel; the default one and all that components name, without.
+    pub channel: Option<String>,
+    /// Epoch seconds.
+    pub updated_at: EpochSeconds,
+}
+
+/// Views by owner: a workspace, or else a user.
+#[async_trait]
+pub trait EventViews {
+    /// Writes a view. MUST replace one of the same name and owner (`conformance::event_views::a_view_is_written_by_its_name`),
+    /// and MUST delete it with its owner (`conformance::event_views::views_go_with_their_owner`).
+    async fn set_event_view(&self, owner: &Owner, view: EventView) -> Result<(), StoreError>;
+
+    /// All views of an owner, by name.
+    async fn event_views(&self, owner: &Owner) -> Result<Vec<EventView>, StoreError>;
+
+    /// Deletes a view. False: there was none.
+    async fn delete_event_view(&self, owner: &Owner, name: &str) -> Result<bool, StoreError>;
+}

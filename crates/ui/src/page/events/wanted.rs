@@ -1,0 +1,101 @@
+//! The search that the address of `/events` has.
+
+use headwater_model::{event_search::EventPlace, id::EmitterId};
+use headwater_platform::{EventView, EventsSearch};
+use url::form_urlencoded::{self, Serializer};
+
+use crate::visit::Visitor;
+
+/// The parameters; empty ones do not filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(super) words: String,
+    /// Values at places, such as `user.tags[0]=new`.
+    pub(super) paths: Vec<String>,
+    pub(super) emitter: String,
+    pub(super) channel: String,
+    /// The place behind which the page begins.
+    pub(super) after: String,
+}
+
+impl Wanted {
+    /// The search of a query, in which `path` may stand several times.
+    pub(super) fn parse(query: &str) -> Self {
+        let mut wanted = Self::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if value.trim().is_empty() {
+                continue;
+            }
+            let value = value.into_owned();
+            match name.as_ref() {
+                "q" => wanted.words = value,
+                "path" => wanted.paths.push(value),
+                "emitter" => wanted.emitter = value,
+                "channel" => wanted.channel = value,
+                "after" => wanted.after = value,
+                _ => {}
+            }
+        }
+        wanted
+    }
+
+    /// The search of a view.
+    pub(super) fn of_view(view: &EventView) -> Self {
+        let emitter = view.emitter.as_ref().map(ToString::to_string);
+        Self {
+            words: view.words.clone(),
+            paths: view.paths.clone(),
+            emitter: emitter.unwrap_or_default(),
+            channel: view.channel.clone().unwrap_or_default(),
+            after: String::new(),
+        }
+    }
+
+    /// Whether anything is left out.
+    pub(super) fn filters(&self) -> bool {
+        !self.query().is_empty()
+    }
+
+    /// The same in an address, from the first page on.
+    pub(super) fn query(&self) -> String {
+        let mut query = Serializer::new(String::new());
+        let one = [("q", &self.words)].into_iter();
+        let paths = self.paths.iter().map(|path| ("path", path));
+        let all = one
+            .chain(paths)
+            .chain([("emitter", &self.emitter), ("channel", &self.channel)]);
+        query.extend_pairs(all.filter(|(_, value)| !value.is_empty()));
+        query.finish()
+    }
+
+    /// The search, within the workspace whose things are shown.
+    pub(super) fn search(&self, visitor: &Visitor) -> EventsSearch {
+        EventsSearch {
+            emitter: self.emitter.parse::<EmitterId>().ok(),
+            workspace_id: visitor.workspace.clone(),
+            channel: Some(self.channel.clone()).filter(|channel| !channel.is_empty()),
+            words: self.words.clone(),
+            paths: self.paths.clone(),
+            after: self.after.parse::<EventPlace>().ok(),
+            ..EventsSearch::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_survives_its_address() {
+        let wanted =
+            Wanted::parse("q=two+words&path=a%3D1&path=b%5B0%5D%3D2&channel=&emitter=p_x&x=y");
+        assert_eq!(wanted.words, "two words");
+        assert_eq!(wanted.paths, ["a=1", "b[0]=2"]);
+        assert_eq!(Wanted::parse(&wanted.query()), wanted);
+        assert!(wanted.filters());
+        let second = Wanted::parse("after=place&path=");
+        assert!(!second.filters());
+        assert_eq!(second.after, "place");
+    }
+}

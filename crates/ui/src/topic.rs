@@ -1,0 +1,134 @@
+//! The things that a page follows, as `/live?of=` lists them: the rows of one emitter, and changes of what its parts show.
+
+use headwater_model::id::{EmitterId, InvocationId, SourceId};
+use headwater_platform::Change;
+
+/// Topics of one page.
+const TOPICS_MAX: usize = 4;
+
+/// Something whose changes a page follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// All sources.
+    Sources,
+    /// One source.
+    Source(SourceId),
+    /// All webhooks and their deliveries.
+    Webhooks,
+    /// A run of a workflow.
+    Run(InvocationId),
+}
+
+impl Topic {
+    /// Its name in addresses.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Sources => "changes:sources".to_owned(),
+            Self::Source(id) => format!("changes:{id}"),
+            Self::Webhooks => "changes:webhooks".to_owned(),
+            Self::Run(id) => format!("changes:{id}"),
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "sources" => Some(Self::Sources),
+            "webhooks" => Some(Self::Webhooks),
+            id => {
+                let source = id.parse().ok().map(Self::Source);
+                source.or_else(|| id.parse().ok().map(Self::Run))
+            }
+        }
+    }
+
+    /// Whether a change is one of this.
+    pub(crate) fn covers(&self, change: &Change) -> bool {
+        match (self, change) {
+            (_, Change::Much)
+            | (Self::Sources, Change::Source(_))
+            | (Self::Webhooks, Change::Webhook(_)) => true,
+            (Self::Source(own), Change::Source(id)) => own == id,
+            (Self::Run(own), Change::Run { run_id, .. }) => own == run_id,
+            (_, Change::Source(_) | Change::Run { .. } | Change::Webhook(_)) => false,
+        }
+    }
+}
+
+/// Everything that one page follows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Topics {
+    /// The emitter whose new events are rows.
+    pub(crate) rows: Option<EmitterId>,
+    pub(crate) changes: Vec<Topic>,
+}
+
+impl Topics {
+    /// The topics with these names, if they are some.
+    pub(crate) fn parse(of: &str) -> Option<Self> {
+        let mut topics = Self::default();
+        for name in of.split(',') {
+            match name.split_once(':')? {
+                ("source", id) if topics.rows.is_none() => {
+                    topics.rows = Some(EmitterId::Source(id.parse().ok()?));
+                }
+                ("workflow", id) if topics.rows.is_none() => {
+                    topics.rows = Some(EmitterId::Workflow(id.parse().ok()?));
+                }
+                ("changes", name) if topics.changes.len() < TOPICS_MAX => {
+                    topics.changes.push(Topic::parse(name)?);
+                }
+                _ => return None,
+            }
+        }
+        Some(topics)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::{id::WebhookId, time::EpochMs};
+
+    use super::*;
+
+    #[test]
+    fn topics_are_read_as_they_are_named() {
+        let source = SourceId::new(EpochMs(1), 2);
+        let run = InvocationId::new(EpochMs(1), 3);
+        let all = [
+            Topic::Sources,
+            Topic::Webhooks,
+            Topic::Source(source.clone()),
+            Topic::Run(run),
+        ];
+        let names: Vec<_> = all.iter().map(Topic::name).collect();
+        let read = Topics::parse(&format!("source:{source},{}", names.join(","))).unwrap();
+        assert_eq!(read.rows, Some(EmitterId::Source(source)));
+        assert_eq!(read.changes, all);
+        for unreadable in [
+            "",
+            "sources",
+            "changes:",
+            "changes:x",
+            "other:x",
+            "source:x",
+        ] {
+            assert_eq!(Topics::parse(unreadable), None, "{unreadable}");
+        }
+        let many = [Topic::Sources.name().as_str(); 5].join(",");
+        assert_eq!(Topics::parse(&many), None);
+    }
+
+    #[test]
+    fn a_page_hears_of_its_own_things() {
+        let [one, two] = [1, 2].map(|id| SourceId::new(EpochMs(1), id));
+        let of_source = Change::Source(one.clone());
+        assert!(Topic::Sources.covers(&of_source));
+        assert!(Topic::Source(one).covers(&of_source));
+        assert!(!Topic::Source(two.clone()).covers(&of_source));
+        assert!(!Topic::Webhooks.covers(&of_source));
+        let of_webhook = Change::Webhook(WebhookId::new(EpochMs(1), 1));
+        assert!(Topic::Webhooks.covers(&of_webhook));
+        assert!(!Topic::Sources.covers(&of_webhook));
+        assert!(Topic::Source(two).covers(&Change::Much));
+    }
+}

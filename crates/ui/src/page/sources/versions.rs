@@ -254,7 +254,11 @@ fn values(view: &SourceDeploymentView) -> String {
         let value = match value {
             _ if view.secrets.contains(name) => "(secret)".to_owned(),
             Value::String(text) => text.clone(),
-            value => serde_json::to_string_pretty(value).unwrap_or_default(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => serde_json::to_string_pretty(value).unwrap_or_default(),
         };
         // Into a `String`, which takes everything.
         let _ = writeln!(text, "{name}: {value}");

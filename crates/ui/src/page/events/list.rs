@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{channel::Channel, id::EmitterId};
+use headwater_model::channel::Channel;
 use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, PlatformError};
 use maud::{Markup, html};
 

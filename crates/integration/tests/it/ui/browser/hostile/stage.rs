@@ -105,24 +105,27 @@ async fn of_source(node: &Node, source: &Source) -> Vec<Shown> {
     vec![
         shown(&base, &each()),
         shown(format!("{base}/logs"), &each()),
-        shown(format!("{base}/runs"), &[name.clone()]),
+        shown(format!("{base}/runs"), std::slice::from_ref(&name)),
         shown(format!("{base}/errors"), &[seen(&all())]),
-        shown(format!("{base}/config"), &[name.clone()]),
+        shown(format!("{base}/config"), std::slice::from_ref(&name)),
         shown(format!("{base}/edit"), &each()),
-        shown(format!("{base}/code"), &[name.clone()]),
-        shown(format!("{base}/subscriptions"), &[name.clone()]),
-        shown(format!("{base}/run"), &[name.clone()]),
-        shown(format!("{base}/delete"), &[name.clone()]),
+        shown(format!("{base}/code"), std::slice::from_ref(&name)),
+        shown(format!("{base}/subscriptions"), std::slice::from_ref(&name)),
+        shown(format!("{base}/run"), std::slice::from_ref(&name)),
+        shown(format!("{base}/delete"), std::slice::from_ref(&name)),
         shown(event.clone(), &each()),
         shown(
             format!("{event}?at=/{}", query("__proto__")),
             &["__proto__".to_owned()],
         ),
-        shown(format!("{event}?at=/{}", query(NAME)), &[name.clone()]),
+        shown(
+            format!("{event}?at=/{}", query(NAME)),
+            std::slice::from_ref(&name),
+        ),
         shown(run, &each()),
         shown(format!("/runs/{}", id(&failed)), &[seen(&all())]),
-        shown("/", &[name.clone()]),
-        shown("/sources", &[name.clone()]),
+        shown("/", std::slice::from_ref(&name)),
+        shown("/sources", std::slice::from_ref(&name)),
         shown("/events", &[seen(TEXTS[0])]),
         shown(format!("/events?q={}", query("window")), &[seen(TEXTS[0])]),
         shown(
@@ -191,11 +194,11 @@ async fn of_webhook(node: &Node, receiver: &Receiver, source: &Source) -> Vec<Sh
     let base = format!("/webhooks/{}", id(&webhook));
     let name = seen(NAME);
     vec![
-        shown("/webhooks", &[name.clone()]),
-        shown(&base, &[name.clone()]),
-        shown(format!("{base}/secret"), &[name.clone()]),
-        shown(format!("{base}/replay"), &[name.clone()]),
-        shown(format!("{base}/delete"), &[name.clone()]),
+        shown("/webhooks", std::slice::from_ref(&name)),
+        shown(&base, std::slice::from_ref(&name)),
+        shown(format!("{base}/secret"), std::slice::from_ref(&name)),
+        shown(format!("{base}/replay"), std::slice::from_ref(&name)),
+        shown(format!("{base}/delete"), std::slice::from_ref(&name)),
         shown(
             format!("/deliveries?q={}&status={}", query(NAME), query(NAME)),
             &[],
@@ -236,8 +239,8 @@ async fn of_account(node: &Node) -> Vec<Shown> {
     node.post("/accounts", long).await.is(200);
     let name = seen(NAME);
     vec![
-        shown("/accounts", &[name.clone()]),
-        shown(&base, &[name.clone()]),
+        shown("/accounts", std::slice::from_ref(&name)),
+        shown(&base, std::slice::from_ref(&name)),
         shown(format!("{base}/delete"), &[name]),
         shown(format!("/accounts/new?q={0}&app={0}", query(NAME)), &[]),
     ]
@@ -253,7 +256,7 @@ async fn of_data(node: &Node) -> Vec<Shown> {
     let name = seen(NAME);
     let record = format!("/data/{store}/record?key={}", query(TEXTS[1]));
     vec![
-        shown("/data", &[name.clone()]),
+        shown("/data", std::slice::from_ref(&name)),
         shown(format!("/data/{store}"), &each()),
         shown(format!("/data/{store}?prefix={}", query(NAME)), &[]),
         shown(record, &each()),
@@ -281,7 +284,7 @@ async fn of_settings(node: &Node) -> Vec<Shown> {
     node.put("/variables/TOKEN", value).await.is(200);
     let name = seen(NAME);
     vec![
-        shown("/settings/keys", &[name.clone()]),
+        shown("/settings/keys", std::slice::from_ref(&name)),
         shown(format!("/settings/keys/{}/revoke", id(&key)), &[name]),
         shown("/settings/sessions", &[agent.to_owned()]),
         shown(format!("/settings/variables?name={}", query(NAME)), &[]),
@@ -311,13 +314,13 @@ async fn of_workflow(node: &Node) -> Vec<Shown> {
     let base = workflow.path();
     let name = seen(NAME);
     vec![
-        shown("/workflows", &[name.clone()]),
-        shown(&base, &[name.clone()]),
-        shown(format!("{base}/steps"), &[name.clone()]),
-        shown(format!("{base}/events"), &[name.clone()]),
+        shown("/workflows", std::slice::from_ref(&name)),
+        shown(&base, std::slice::from_ref(&name)),
+        shown(format!("{base}/steps"), std::slice::from_ref(&name)),
+        shown(format!("{base}/events"), std::slice::from_ref(&name)),
         shown(format!("{base}/errors"), &[seen(&all())]),
-        shown(format!("{base}/settings"), &[name.clone()]),
-        shown(format!("{base}/run"), &[name.clone()]),
+        shown(format!("{base}/settings"), std::slice::from_ref(&name)),
+        shown(format!("{base}/run"), std::slice::from_ref(&name)),
         shown(format!("{base}/delete"), &[name]),
         shown(format!("{base}{ended}"), &each()),
         shown(

@@ -75,6 +75,7 @@ mod usage;
 mod users;
 mod variables;
 mod waiting_runs;
+mod webhook_health;
 mod webhook_rows;
 mod webhooks;
 mod workflow_rows;

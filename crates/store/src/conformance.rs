@@ -46,6 +46,7 @@ pub mod subscriptions;
 pub mod tail;
 pub mod tenants;
 pub mod timers;
+pub mod webhook_health;
 pub mod webhooks;
 pub mod workflow_runs;
 pub mod workflows;
@@ -85,6 +86,7 @@ macro_rules! conformance_tests {
             }
             accounts {
                 accounts_are_created_and_deleted,
+                a_renamed_account_keeps_its_credentials,
                 accounts_are_listed_by_owner,
                 accounts_are_paged_both_ways,
                 of_two_renewals_one_counts,
@@ -373,6 +375,10 @@ macro_rules! conformance_tests {
                 runs_end_with_their_source,
                 an_events_deliveries_are_found,
                 runs_of_hooks_are_recorded_with_the_settlement,
+            }
+            webhook_health {
+                health_has_the_attempts_of_the_newest_deliveries,
+                health_says_how_far_it_looked,
             }
             source_health {
                 a_source_fails_since_the_first_failure_after_a_success,

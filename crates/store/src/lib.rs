@@ -36,6 +36,7 @@ pub mod tenants;
 pub mod trigger;
 pub mod upkeep;
 pub mod variables;
+pub mod webhook_health;
 pub mod webhooks;
 pub mod work_queue;
 pub mod workflow_runs;
@@ -68,6 +69,7 @@ pub use tenants::*;
 pub use trigger::*;
 pub use upkeep::Upkeep;
 pub use variables::*;
+pub use webhook_health::*;
 pub use webhooks::*;
 pub use work_queue::*;
 pub use workflow_runs::*;
@@ -94,6 +96,7 @@ pub trait Store:
     + WorkQueue
     + Runs
     + SourcesHealth
+    + WebhooksHealth
     + Workflows
     + WorkflowRuns
     + Sends
@@ -125,6 +128,7 @@ impl<T> Store for T where
         + WorkQueue
         + Runs
         + SourcesHealth
+        + WebhooksHealth
         + Workflows
         + WorkflowRuns
         + Sends

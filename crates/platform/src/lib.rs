@@ -48,7 +48,8 @@ mod workflows;
 
 pub use accounts::Revocation;
 pub use caller::{Caller, key_hash};
-pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
+pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
+pub use couriers::SentSample;
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
@@ -116,7 +117,7 @@ pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, FoundDeliveries,
     FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent, OutcomeFilter,
-    Owner, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, SavedComponent,
-    SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User, Wanted, Webhook,
-    WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
+    Owner, RecentAttempts, Record, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion,
+    SavedComponent, SendRecord, SendState, SendWay, Session, SourceHealth, Standing, Usage, User,
+    Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

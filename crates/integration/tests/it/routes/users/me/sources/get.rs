@@ -42,7 +42,8 @@ async fn a_list_is_reduced_by_name_and_state() {
     let pause = format!("/sources/{}", all[2]["id"].as_str().unwrap());
     let paused = node.patch(&pause, json!({"active": false})).await;
     paused.is(200);
-    let code = "export default { name: 'Broken', version: '0.0.1', run() { throw new Error('no') } }";
+    let code =
+        "export default { name: 'Broken', version: '0.0.1', run() { throw new Error('no') } }";
     let failing = json!({"component_code": code, "name": "broken shop"});
     let failing = node.post("/sources", failing).await.is(200).data();
     let run = format!("/sources/{}/run", failing["id"].as_str().unwrap());

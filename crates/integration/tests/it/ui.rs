@@ -6,7 +6,9 @@ mod pages;
 mod policy;
 mod settings;
 mod signing_in;
+mod verification;
 mod visitor;
+mod webhooks;
 mod workflows;
 
 pub(crate) use self::visitor::Visitor;

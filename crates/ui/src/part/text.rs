@@ -48,7 +48,8 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-fn is_hidden(char: char) -> bool {
+/// Whether a character is not seen, or changes the direction of others.
+pub(super) fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(
             char,

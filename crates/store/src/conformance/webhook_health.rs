@@ -27,7 +27,7 @@ fn taking(latency_ms: u64, claimed: &ClaimedDelivery, after: AfterAttempt) -> At
     record
 }
 
-/// Whatever became of the deliveries; one that is made again has the attempts of both times.
+/// Attempts count in every state; one that is made again has the attempts of both times.
 pub async fn health_has_the_attempts_of_the_newest_deliveries(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &["1", "2", "3", "4"]).await;

@@ -137,6 +137,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(webhooks::show, webhooks::patch, webhooks::delete),
     || routes!(users::webhooks),
     || routes!(webhooks::rotate_secret),
+    || routes!(webhooks::test),
     || routes!(deliveries::list),
     || routes!(deliveries::replay),
     || routes!(deliveries::show),
@@ -148,7 +149,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(delivery_search::discard),
     // Accounts of apps.
     || routes!(accounts::list, accounts::create),
-    || routes!(accounts::show, accounts::delete),
+    || routes!(accounts::show, accounts::patch, accounts::delete),
     || routes!(accounts::check),
     || routes!(accounts::connect),
     || routes!(accounts::reconnect),

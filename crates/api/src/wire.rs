@@ -41,7 +41,8 @@ mod workspace;
 
 pub(crate) use self::{
     account::{
-        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount, WaitQuery,
+        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount,
+        UpdateAccount, WaitQuery,
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
@@ -80,7 +81,10 @@ pub(crate) use self::{
     usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},
-    webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},
+    webhook::{
+        CreateWebhook, RotateSecret, TestedWebhook, UpdateWebhook, Webhook, WebhookRequest,
+        WebhooksRequest,
+    },
     workflow::{
         DeployWorkflow, DeployedWorkflow, RunWorkflow, StartedRun, UpdateWorkflow, Workflow,
     },

@@ -367,6 +367,14 @@ pub(crate) enum AccountsCommand {
         #[arg(long)]
         no_browser: bool,
     },
+    /// Give an account another name
+    Rename {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+        /// New name
+        name: String,
+    },
     /// Test an account's credentials with the app
     Check {
         /// Account: its id or name

@@ -16,6 +16,7 @@ mod node;
 mod receiving;
 mod sending;
 mod server;
+mod settings;
 mod traces;
 mod workflows;
 

@@ -54,6 +54,36 @@ pub struct PlatformConfig {
     pub workflow_memory_max_mib: u32,
     /// Bytes that the files of one owner may have together.
     pub file_bytes_per_owner: u64,
+    /// Every option of the node, to be shown; nothing is decided by it.
+    pub settings: Vec<Setting>,
+}
+
+/// An option of the node as its administrator set it, or left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name as a flag, without dashes.
+    pub name: String,
+    /// Its value; `None` where nobody set one, and for secrets.
+    pub value: Option<String>,
+    /// The value in force where nobody set one, in words, if there is one.
+    pub default: Option<String>,
+    /// The place where it was set.
+    pub origin: SettingOrigin,
+    /// Whether its value is not shown.
+    pub is_secret: bool,
+}
+
+/// The place where an option was set. A flag counts before the environment, and that before the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingOrigin {
+    /// The command line.
+    Flag,
+    /// The environment.
+    Environment,
+    /// The file of `--config`.
+    File,
+    /// Nowhere.
+    Default,
 }
 
 impl PlatformConfig {

@@ -22,6 +22,7 @@ mod queue;
 mod records;
 mod request;
 mod retries;
+mod sample;
 mod sender;
 mod signals;
 pub(crate) mod signature;
@@ -31,8 +32,9 @@ mod verdict;
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::WebhookId;
-use headwater_store::{Progress, StoreError};
+use headwater_store::{Progress, StoreError, Webhook};
 
+pub use self::sample::SentSample;
 use self::{
     actor::Actor,
     context::CourierContext,
@@ -41,7 +43,7 @@ use self::{
 use crate::{changes::Change, core::Core, error::PlatformError, secrets::SecretKeys};
 
 /// Delivered deliveries that are kept per webhook.
-const DELIVERED_KEPT: u32 = 100;
+pub(crate) const DELIVERED_KEPT: u32 = 100;
 /// The time that dead letters are kept.
 const DEAD_KEPT: Duration = Duration::from_hours(30 * 24);
 /// The time to give deliveries back when the node stops.
@@ -110,6 +112,14 @@ impl Couriers {
             courier
         };
         self.context.residents.with(id, start, Courier::nudge);
+    }
+
+    /// Sends a sample, signed as deliveries are, and waits for the answer.
+    ///
+    /// # Errors
+    /// `Conflict` while as many attempts as the host or the node may have are in flight.
+    pub(crate) async fn send_sample(&self, webhook: Webhook) -> Result<SentSample, PlatformError> {
+        sample::send(&self.context, webhook).await
     }
 
     /// Deletes deliveries that are kept no longer.

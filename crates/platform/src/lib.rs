@@ -50,7 +50,8 @@ mod workflows;
 pub use accounts::Revocation;
 pub use caller::{Caller, key_hash};
 pub use changes::Change;
-pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
+pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
+pub use couriers::SentSample;
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
@@ -121,9 +122,9 @@ pub use headwater_store::{
     Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
     Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView,
     FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
-    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, Record, RunCounts, RunFilter, RunHour, RunOutcome,
-    RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion, SOURCE_DEPLOYMENTS_KEPT,
-    SavedComponent, SendRecord, SendState, SendWay, Session, SourceDeployment, SourceHealth,
-    Standing, Usage, User, Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth,
-    WorkflowState,
+    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFilter, RunHour,
+    RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
+    SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay, Session,
+    SourceDeployment, SourceHealth, Standing, Usage, User, Wanted, Webhook, WebhookBacklog,
+    Workflow, WorkflowHealth, WorkflowState,
 };

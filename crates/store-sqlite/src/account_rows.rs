@@ -3,6 +3,7 @@
 use headwater_model::{
     id::AccountId,
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
 use headwater_store::{
     Account, Credentials, Health, HealthStatus, Owner, Renewal, Sealed, StoreError,
@@ -104,6 +105,21 @@ pub(crate) fn note(
         )
         .map_err(failed("noting an account's health"))
         .map(drop)
+}
+
+pub(crate) fn rename(
+    connection: &Connection,
+    id: &str,
+    name: &str,
+    now_at: EpochSeconds,
+) -> Result<Option<Account>, StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?",
+            params![name, signed(now_at), id],
+        )
+        .map_err(failed("renaming an account"))?;
+    by_id(connection, id)
 }
 
 pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Account>, StoreError> {

@@ -52,6 +52,17 @@ impl Accounts for SqliteStore {
             .await
     }
 
+    async fn rename_account(
+        &self,
+        id: &AccountId,
+        name: String,
+        now_at: EpochSeconds,
+    ) -> Result<Option<Account>, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| account_rows::rename(connection, id.as_str(), &name, now_at))
+            .await
+    }
+
     async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError> {
         let id = id.clone();
         self.write(move |connection| account_rows::delete(connection, id.as_str()))

@@ -8,7 +8,7 @@ mod claims;
 mod discard;
 mod event;
 pub(crate) mod give_up;
-mod listing;
+pub(crate) mod listing;
 mod search;
 mod trim;
 mod waiting;

@@ -80,6 +80,7 @@ mod users;
 mod variables;
 mod waiting_runs;
 mod walk;
+mod webhook_health;
 mod webhook_rows;
 mod webhooks;
 mod workflow_rows;

@@ -162,6 +162,16 @@ pub trait Accounts {
         health: Health,
     ) -> Result<(), StoreError>;
 
+    /// Gives an account another name and returns it; `None`: there was none.
+    /// MUST keep its credentials and its version, so that a renewal under way still counts
+    /// (`conformance::accounts::a_renamed_account_keeps_its_credentials`).
+    async fn rename_account(
+        &self,
+        id: &AccountId,
+        name: String,
+        now_at: EpochSeconds,
+    ) -> Result<Option<Account>, StoreError>;
+
     /// Deletes an account. False: there was none.
     async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError>;
 

@@ -49,6 +49,7 @@ pub mod subscriptions;
 pub mod tail;
 pub mod tenants;
 pub mod timers;
+pub mod webhook_health;
 pub mod webhooks;
 pub mod workflow_runs;
 pub mod workflows;
@@ -88,6 +89,7 @@ macro_rules! conformance_tests {
             }
             accounts {
                 accounts_are_created_and_deleted,
+                a_renamed_account_keeps_its_credentials,
                 accounts_are_listed_by_owner,
                 accounts_are_paged_both_ways,
                 of_two_renewals_one_counts,
@@ -382,6 +384,10 @@ macro_rules! conformance_tests {
                 the_newest_deployments_are_kept,
                 a_deployment_is_its_sources_alone,
                 the_component_of_a_former_deployment_stays,
+            }
+            webhook_health {
+                health_has_the_attempts_of_the_newest_deliveries,
+                health_says_how_far_it_looked,
             }
             source_health {
                 a_source_fails_since_the_first_failure_after_a_success,

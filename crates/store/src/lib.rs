@@ -39,6 +39,7 @@ pub mod tenants;
 pub mod trigger;
 pub mod upkeep;
 pub mod variables;
+pub mod webhook_health;
 pub mod webhooks;
 pub mod work_queue;
 pub mod workflow_runs;
@@ -74,6 +75,7 @@ pub use tenants::*;
 pub use trigger::*;
 pub use upkeep::Upkeep;
 pub use variables::*;
+pub use webhook_health::*;
 pub use webhooks::*;
 pub use work_queue::*;
 pub use workflow_runs::*;
@@ -103,6 +105,7 @@ pub trait Store:
     + Runs
     + RunSearch
     + SourcesHealth
+    + WebhooksHealth
     + Workflows
     + WorkflowRuns
     + Sends
@@ -137,6 +140,7 @@ impl<T> Store for T where
         + Runs
         + RunSearch
         + SourcesHealth
+        + WebhooksHealth
         + Workflows
         + WorkflowRuns
         + Sends

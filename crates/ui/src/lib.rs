@@ -159,6 +159,10 @@ fn pages_of_webhooks() -> Router<Arc<Ui>> {
         .route("/webhooks/{id}", get(webhooks::show::show))
         .route("/webhooks/{id}/switch", post(webhooks::change::switch))
         .route(
+            "/webhooks/{id}/test",
+            get(webhooks::test::show).post(webhooks::test::submit),
+        )
+        .route(
             "/webhooks/{id}/secret",
             get(webhooks::secret::show).post(webhooks::secret::submit),
         )
@@ -319,6 +323,10 @@ fn deploying() -> Router<Arc<Ui>> {
         .route("/accounts/connects/{id}", get(accounts::connect::status))
         .route("/accounts/{id}", get(accounts::show::show))
         .route("/accounts/{id}/check", post(accounts::show::check))
+        .route(
+            "/accounts/{id}/rename",
+            get(accounts::rename::show).post(accounts::rename::submit),
+        )
         .route(
             "/accounts/{id}/reconnect",
             post(accounts::connect::begin_again),

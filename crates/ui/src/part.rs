@@ -24,4 +24,5 @@ pub(crate) mod tabs;
 pub(crate) mod text;
 pub(crate) mod time;
 pub(crate) mod tree;
+pub(crate) mod verification;
 pub(crate) mod waterfall;

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use headwater_platform::request_id;
 use maud::{Markup, html};
+use url::form_urlencoded;
 
 use crate::{
     part::{
@@ -20,6 +21,24 @@ pub(crate) fn page(problem: &Problem, visit: &Visit) -> Page {
         Problem::SignedOut => Page::new("Signed out", html! {}),
         Problem::Told(told) => Page::new(&told.title, markup(told, visit)).with_status(told.status),
     }
+}
+
+/// The page in the place of a form's effect when the session has ended. The browser still has the form: it sends it again
+/// when this page is loaded anew.
+pub(crate) fn signed_out_meanwhile(came_from: &str) -> Page {
+    let next: String = form_urlencoded::byte_serialize(came_from.as_bytes()).collect();
+    let sign_in = format!("/signin?next={next}");
+    let body = html! {
+        section.problem {
+            h1 { (icon(Icon::Warning)) "You were signed out meanwhile" }
+            p { "Nothing was changed. To keep what you entered, sign in in another tab, then reload this page: the browser sends the form again." }
+            p.actions {
+                a.button.primary href=(sign_in) target="_blank" { "Sign in in another tab" }
+                a.button.quiet href=(sign_in) { "Sign in and go back to the form" }
+            }
+        }
+    };
+    Page::new("Signed out", body).with_status(StatusCode::UNAUTHORIZED)
 }
 
 fn markup(told: &Told, visit: &Visit) -> Markup {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, Uri, header},
+    http::{HeaderMap, Method, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -32,14 +32,24 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
         Ok(visit) => Arc::new(visit),
         Err(error) => return Problem::from(error).bare().into_response(),
     };
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let came_from = referrer(request.headers());
     request.extensions_mut().insert(Arc::clone(&visit));
     let mut response = next.run(request).await;
     let extensions = response.extensions_mut();
     let page = extensions.remove::<Page>();
     let problem = extensions.remove::<Problem>();
-    if let Some(Problem::SignedOut) = problem {
+    let is_signed_out = matches!(problem, Some(Problem::SignedOut));
+    if is_signed_out && reads {
         return to_sign_in(&visit);
     }
+    if is_signed_out {
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+    }
+    let page = match is_signed_out {
+        true => Some(problem_page::signed_out_meanwhile(&came_from)),
+        false => page,
+    };
     let page = page.or_else(|| problem.map(|problem| problem_page::page(&problem, &visit)));
     if let Some(page) = page {
         let html = layout::framed(&page, &visit).into_string();
@@ -93,6 +103,16 @@ async fn visit(
         came_from: came_from(headers, host),
         cookies,
     })
+}
+
+/// The path of the page that a form was sent from: the origin check has let only the node's own pages through.
+fn referrer(headers: &HeaderMap) -> String {
+    let page = headers
+        .get(header::REFERER)
+        .and_then(|page| page.to_str().ok());
+    let page = page.and_then(|page| page.parse::<Uri>().ok());
+    let path = page.as_ref().and_then(Uri::path_and_query);
+    path.map_or("/", |path| path.as_str()).to_owned()
 }
 
 /// Sends a browser that is not signed in to do so, and to come back.

@@ -12,7 +12,7 @@ use crate::{
     openapi::failure,
     wire::{
         Account, Connect, ConnectAccount, ConnectLink, CreateAccount, Data, DeletedAccount, Paged,
-        WaitQuery, WorkspaceScope, id,
+        UpdateAccount, WaitQuery, WorkspaceScope, id,
     },
 };
 
@@ -86,6 +86,28 @@ pub(crate) async fn show(
     PathId(id): PathId<AccountId>,
 ) -> DataReply<Account> {
     data(platform.account(&caller, &id).await?.into())
+}
+
+/// Renames an account
+///
+/// Sources keep using it: they choose accounts by id. Not part of Pipedream's API.
+#[utoipa::path(
+    patch,
+    path = "/accounts/{id}",
+    operation_id = "update_account",
+    tag = "Accounts",
+    params(("id" = id::Account, Path)),
+    request_body = UpdateAccount,
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
+)]
+pub(crate) async fn patch(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<AccountId>,
+    Params(request): Params<UpdateAccount>,
+) -> DataReply<Account> {
+    let name = request.name.unwrap_or_default();
+    data(platform.rename_account(&caller, &id, &name).await?.into())
 }
 
 /// Checks an account

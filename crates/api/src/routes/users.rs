@@ -18,7 +18,7 @@ use crate::{
     openapi::failure,
     wire::{
         CreateUser, Data, Me, NewUser, Paged, Source, SourcesRequest, Subscription, User, Webhook,
-        WorkspaceScope, id,
+        WebhooksRequest, id,
     },
 };
 
@@ -68,17 +68,17 @@ pub(crate) async fn sources(
     path = "/users/me/webhooks",
     operation_id = "list_own_webhooks",
     tag = "Webhooks",
-    params(Pages, WorkspaceScope),
+    params(Pages, WebhooksRequest),
     responses((status = 200, description = "A page of webhooks.", body = Paged<Webhook>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn webhooks(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<WebhookId>,
-    Params(scope): Params<WorkspaceScope>,
+    Params(request): Params<WebhooksRequest>,
 ) -> PageReply<Webhook> {
     let page = platform
-        .webhooks(&caller, scope.workspace_id(), &page)
+        .webhooks(&caller, request.workspace_id(), &page)
         .await?;
     let ids: Vec<WebhookId> = page
         .items
@@ -86,14 +86,33 @@ pub(crate) async fn webhooks(
         .map(|webhook| webhook.id.clone())
         .collect();
     let backlogs = platform.webhook_backlogs(&ids).await?;
+    let health = match request.expands_health() {
+        true => platform
+            .webhooks_health(&ids)
+            .await?
+            .into_iter()
+            .map(Some)
+            .collect(),
+        false => vec![None; ids.len()],
+    };
     let page = Page {
         total_count: page.total_count,
-        items: page.items.into_iter().zip(backlogs).collect(),
+        items: page
+            .items
+            .into_iter()
+            .zip(backlogs.into_iter().zip(health))
+            .collect(),
     };
     Ok(Json(Paged::new(
         page,
         |(webhook, _)| cursor(&webhook.id),
-        |(webhook, backlog)| Webhook::from(webhook).with_backlog(backlog),
+        |(webhook, (backlog, health))| {
+            let shown = Webhook::from(webhook).with_backlog(backlog);
+            match health {
+                Some(health) => shown.with_health(health),
+                None => shown,
+            }
+        },
     )))
 }
 

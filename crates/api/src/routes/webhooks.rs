@@ -12,7 +12,10 @@ use crate::{
     error::ApiError,
     extract::{Params, PathId},
     openapi::failure,
-    wire::{CreateWebhook, Data, RotateSecret, UpdateWebhook, Webhook, id},
+    wire::{
+        CreateWebhook, Data, RotateSecret, TestedWebhook, UpdateWebhook, Webhook, WebhookRequest,
+        id,
+    },
 };
 
 /// Creates a webhook
@@ -48,16 +51,21 @@ pub(crate) async fn create(
     path = "/webhooks/{id}",
     operation_id = "show_webhook",
     tag = "Webhooks",
-    params(("id" = id::Webhook, Path)),
+    params(("id" = id::Webhook, Path), WebhookRequest),
     responses((status = 200, description = "The webhook.", body = Data<Webhook>), failure::NotFound),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
+    Params(request): Params<WebhookRequest>,
 ) -> DataReply<Webhook> {
-    let webhook = platform.webhook(&caller, &id).await?;
-    data(with_backlog(&platform, webhook.into(), id).await?)
+    let mut webhook: Webhook = platform.webhook(&caller, &id).await?.into();
+    if request.expands_health() {
+        let health = platform.webhooks_health(std::slice::from_ref(&id)).await?;
+        webhook = webhook.with_health(health.first().copied().unwrap_or_default());
+    }
+    data(with_backlog(&platform, webhook, id).await?)
 }
 
 /// Changes a webhook
@@ -128,6 +136,27 @@ pub(crate) async fn rotate_secret(
         .rotate_webhook_secret(&caller, &id, request.secret)
         .await?;
     data(with_backlog(&platform, rotated.into(), id).await?)
+}
+
+/// Sends a test event to a webhook
+///
+/// POSTs a sample at once, signed as deliveries are, and answers with the attempt. Its header `x-headwater-test` and its
+/// body's `test` are true. It is sent to an inactive webhook, too; it is not kept, not repeated, and does not count for the
+/// webhook's health. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/webhooks/{id}/test",
+    operation_id = "test_webhook",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    responses((status = 200, description = "The event and the attempt, whether the webhook took it or not.", body = Data<TestedWebhook>), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn test(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+) -> DataReply<TestedWebhook> {
+    data(platform.test_webhook(&caller, &id).await?.into())
 }
 
 /// A webhook with its backlog.

@@ -47,6 +47,14 @@ impl From<CreateAccount> for headwater_platform::NewAccount {
     }
 }
 
+/// A change of an account.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct UpdateAccount {
+    /// To tell accounts of one app apart, up to 256 characters.
+    #[schema(required, nullable = false)]
+    pub(crate) name: Option<String>,
+}
+
 /// An account to be connected in a browser.
 #[derive(Deserialize, ToSchema)]
 #[schema(example = json!({"app": "github", "name": "work"}))]

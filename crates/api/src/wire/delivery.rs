@@ -120,7 +120,7 @@ pub(crate) struct Delivery {
 
 /// One try of a delivery.
 #[derive(Debug, Serialize, ToSchema)]
-struct Attempt {
+pub(super) struct Attempt {
     /// The time it began, in epoch milliseconds.
     #[schema(value_type = u64)]
     at_ms: EpochMs,

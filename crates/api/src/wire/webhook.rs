@@ -6,11 +6,18 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
     webhook::DeliveryOrder,
 };
-use headwater_platform::{NewWebhook, WebhookBacklog, WebhookWithSecret};
+use headwater_platform::{
+    NewWebhook, RecentAttempts, SentSample, WebhookBacklog, WebhookWithSecret,
+};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{id, lenient};
+use super::{
+    delivery::Attempt,
+    id,
+    lenient::{self, expands},
+};
 
 /// The order in which a webhook gets an emitter's events.
 #[derive(Serialize, ToSchema)]
@@ -59,6 +66,46 @@ impl From<CreateWebhook> for NewWebhook {
             ordering: request.ordering.unwrap_or_default(),
             workspace_id: request.workspace_id.or(request.org_id),
         }
+    }
+}
+
+/// The listing of webhooks, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WebhooksRequest {
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+    /// `health` adds `health` to each. Not part of Pipedream's API.
+    expand: Option<String>,
+}
+
+impl WebhooksRequest {
+    pub(crate) fn workspace_id(&self) -> Option<WorkspaceId> {
+        self.workspace_id.clone().or(self.org_id.clone())
+    }
+
+    /// Whether webhooks are to be shown with their health.
+    pub(crate) fn expands_health(&self) -> bool {
+        expands(self.expand.as_deref(), "health")
+    }
+}
+
+/// The parameters of a webhook that is shown.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WebhookRequest {
+    /// `health` adds `health`. Not part of Pipedream's API.
+    expand: Option<String>,
+}
+
+impl WebhookRequest {
+    /// Whether the webhook is to be shown with its health.
+    pub(crate) fn expands_health(&self) -> bool {
+        expands(self.expand.as_deref(), "health")
     }
 }
 
@@ -135,6 +182,13 @@ pub(crate) struct Webhook {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     failing_since_ms: Option<EpochMs>,
+    /// Until when deliveries are signed with the former secret, too, in epoch milliseconds; absent if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    former_secret_valid_until_ms: Option<EpochMs>,
+    /// Only with `expand=health`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    health: Option<WebhookHealth>,
     /// Unix time in seconds.
     #[schema(value_type = u64)]
     created_at: EpochSeconds,
@@ -161,6 +215,8 @@ impl From<headwater_platform::Webhook> for Webhook {
             oldest_pending_at_ms: None,
             disabled_reason: webhook.disabled_reason,
             failing_since_ms: webhook.failing_since_ms,
+            former_secret_valid_until_ms: webhook.former_secret.map(|former| former.valid_until_ms),
+            health: None,
             created_at: webhook.created_at,
             updated_at: webhook.updated_at,
             secret: None,
@@ -175,6 +231,71 @@ impl Webhook {
             pending_deliveries: backlog.pending,
             oldest_pending_at_ms: backlog.oldest_at_ms,
             ..self
+        }
+    }
+
+    /// The same with its health.
+    pub(crate) fn with_health(self, recent: RecentAttempts) -> Self {
+        Self {
+            health: Some(recent.into()),
+            ..self
+        }
+    }
+}
+
+/// The attempts of late of a webhook.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WebhookHealth {
+    last_24_hours: Attempts,
+}
+
+/// The attempts of the newest 100 deliveries of the last 24 hours.
+#[derive(Debug, Serialize, ToSchema)]
+struct Attempts {
+    attempts: u32,
+    /// Those that did not deliver.
+    failures: u32,
+    /// The latency that half of them did not exceed, in milliseconds. Null without attempts.
+    #[schema(required)]
+    p50_ms: Option<u64>,
+    /// The latency that 95 of 100 did not exceed, in milliseconds. Null without attempts.
+    #[schema(required)]
+    p95_ms: Option<u64>,
+    /// Since when deliveries were dispatched that are counted, in epoch milliseconds, if older ones of the last 24 hours
+    /// are not; otherwise null.
+    #[schema(required, value_type = Option<u64>)]
+    since_ms: Option<EpochMs>,
+}
+
+impl From<RecentAttempts> for WebhookHealth {
+    fn from(recent: RecentAttempts) -> Self {
+        let last_24_hours = Attempts {
+            attempts: recent.attempts,
+            failures: recent.failures,
+            p50_ms: recent.p50_ms,
+            p95_ms: recent.p95_ms,
+            since_ms: recent.since_ms,
+        };
+        Self { last_24_hours }
+    }
+}
+
+/// A test event and the answer of the webhook.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TestedWebhook {
+    /// Whether the webhook took it: whether it answered 2xx.
+    delivered: bool,
+    /// The body that was sent. Its `test` is true.
+    event: Value,
+    attempt: Attempt,
+}
+
+impl From<SentSample> for TestedWebhook {
+    fn from(sent: SentSample) -> Self {
+        Self {
+            delivered: sent.is_delivered(),
+            event: sent.event,
+            attempt: sent.attempt.into(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) enum WebhooksCommand {
     Deactivate(WebhookArgument),
     /// Give a webhook a new secret; the former one stays valid for 24 hours
     RotateSecret(RotateSecretArguments),
+    /// Send a test event now and show the answer
+    Test(WebhookArgument),
     /// Deliver the events of a time range again
     Replay(ReplayArguments),
     /// Delete a webhook with its subscriptions and deliveries

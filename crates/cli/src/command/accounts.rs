@@ -1,9 +1,10 @@
-//! `accounts`: stores, connects, checks, lists and deletes the accounts of third-party apps. Credentials go to the
+//! `accounts`: stores, connects, renames, checks, lists and deletes the accounts of third-party apps. Credentials go to the
 //! node and are shown to nobody again.
 
 mod fields;
 
 use anyhow::Result;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::account;
@@ -26,6 +27,7 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
             account,
             no_browser,
         } => reconnect(session, &account, no_browser).await?,
+        AccountsCommand::Rename { account, name } => rename(session, &account, &name).await?,
         AccountsCommand::Check { account } => return check(session, &account).await,
         AccountsCommand::List => list(session).await?,
         AccountsCommand::Delete { account } => delete(session, &account).await?,
@@ -62,6 +64,13 @@ async fn reconnect(session: &Session, id_or_name: &str, no_browser: bool) -> Res
     let path = ["accounts", &id, "connect"];
     let link = session.client.post(&path, &json!({})).await?;
     let account = connect::follow(session, &link, no_browser).await?;
+    session.print(&account, |account| listing(std::slice::from_ref(account)))
+}
+
+async fn rename(session: &Session, id_or_name: &str, name: &str) -> Result<()> {
+    let id = account::find_id(&session.client, id_or_name, None).await?;
+    let (path, body) = (["accounts", &id], json!({"name": name}));
+    let account = session.client.send(Method::PATCH, &path, &body).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 

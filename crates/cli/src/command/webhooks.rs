@@ -33,6 +33,7 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
             change(session, &arguments.webhook, &json!({"active": false})).await?;
         }
         WebhooksCommand::RotateSecret(arguments) => rotate_secret(session, arguments).await?,
+        WebhooksCommand::Test(arguments) => return test(session, &arguments.webhook).await,
         WebhooksCommand::Replay(arguments) => replay(session, arguments).await?,
         WebhooksCommand::Delete(arguments) => delete(session, &arguments.webhook).await?,
     }
@@ -73,7 +74,8 @@ async fn list(session: &Session) -> Result<()> {
 
 async fn describe(session: &Session, id_or_name: &str) -> Result<()> {
     let id = webhook::find_id(&session.client, id_or_name).await?;
-    let webhook = session.client.get(&["webhooks", &id]).await?;
+    let query = [("expand", "health".to_owned())];
+    let webhook = session.client.get_data(&["webhooks", &id], &query).await?;
     session.print(&webhook, card)
 }
 
@@ -108,6 +110,40 @@ async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> R
     session.print(&webhook, card)?;
     output::note("save the secret: it is not shown again; the former one stays valid for 24 hours");
     Ok(())
+}
+
+/// Fails if the webhook did not take it, so that a script can wait for one that does.
+async fn test(session: &Session, id_or_name: &str) -> Result<Exit> {
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    let path = ["webhooks", &id, "test"];
+    let tested = session.client.post(&path, &json!({})).await?;
+    session.print(&tested, answered)?;
+    Ok(match tested["delivered"] == true {
+        true => Exit::Success,
+        false => Exit::Failure,
+    })
+}
+
+/// The attempt of a test event.
+fn answered(tested: &Value) -> String {
+    let attempt = &tested["attempt"];
+    let taken = if tested["delivered"] == true {
+        "yes"
+    } else {
+        "no"
+    };
+    let mut rows = vec![("delivered".to_owned(), taken.to_owned())];
+    if attempt["status"].is_u64() {
+        rows.push(("status".to_owned(), attempt["status"].to_string()));
+    }
+    for (field, label) in [("error", "error"), ("response_excerpt", "answer")] {
+        let value = text(attempt, field);
+        if !value.is_empty() {
+            rows.push((label.to_owned(), value.to_owned()));
+        }
+    }
+    rows.push(("took".to_owned(), format!("{} ms", attempt["latency_ms"])));
+    table::card(rows)
 }
 
 async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
@@ -214,6 +250,21 @@ fn card(webhook: &Value) -> String {
     if webhook["oldest_pending_at_ms"].is_u64() {
         let oldest = timestamp::from_millis(&webhook["oldest_pending_at_ms"]);
         rows.push(("oldest pending".to_owned(), oldest));
+    }
+    if webhook["former_secret_valid_until_ms"].is_u64() {
+        let until = timestamp::from_millis(&webhook["former_secret_valid_until_ms"]);
+        rows.push((
+            "former secret".to_owned(),
+            format!("signs, too, until {until}"),
+        ));
+    }
+    let recent = &webhook["health"]["last_24_hours"];
+    if recent["attempts"].as_u64().is_some_and(|count| count > 0) {
+        let told = format!(
+            "{} attempts, {} failed; half within {} ms, 95 of 100 within {} ms",
+            recent["attempts"], recent["failures"], recent["p50_ms"], recent["p95_ms"]
+        );
+        rows.push(("last 24 hours".to_owned(), told));
     }
     for event in ["created", "updated"] {
         let seconds = &webhook[format!("{event}_at").as_str()];

@@ -38,6 +38,11 @@ macro_rules! options {
         }
 
         impl ServeArguments {
+            /// Each option's name in the file with its value in words, if it has one.
+            pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
+                vec![$((stringify!($name), self.$name.as_ref().map(|value| format!("{value:?}"))),)*]
+            }
+
             /// Fills in from the file the options that neither a flag nor the environment gave.
             fn or(self, file: Self) -> Self {
                 Self { config: self.config, $($name: self.$name.or(file.$name),)* }

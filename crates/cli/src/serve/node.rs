@@ -25,7 +25,7 @@ use super::{
     files::FolderOfFiles,
     memory,
     network::Network,
-    receiving, sending,
+    receiving, sending, settings,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 
@@ -152,7 +152,9 @@ fn app_config(
             format!("--retained-events: must be at least {RETAINED_EVENTS}, not {retained_events}");
         return Err(UsageError(reason).into());
     }
+    let given: Vec<String> = std::env::args().collect();
     Ok(PlatformConfig {
+        settings: settings::of(options, &given, |name| std::env::var_os(name).is_some()),
         mail_host: receiving::host(options, &public_url),
         public_url: public_url.trim_end_matches('/').to_owned(),
         endpoint_domain: options.endpoint_domain.clone(),

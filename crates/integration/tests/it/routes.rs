@@ -10,6 +10,7 @@ mod accounts {
     }
     mod delete;
     mod get;
+    mod patch;
     mod post;
 }
 mod apps {
@@ -219,6 +220,9 @@ mod webhooks {
         mod post;
     }
     mod rotate_secret {
+        mod post;
+    }
+    mod test {
         mod post;
     }
 }

@@ -11,9 +11,11 @@ mod runs;
 mod settings;
 mod signing_in;
 mod things;
+mod verification;
 mod versions;
 mod views;
 mod visitor;
+mod webhooks;
 mod workflows;
 
 pub(crate) use self::visitor::Visitor;

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_model::{id::WebhookId, time::EpochMs, webhook::DeliveryOrder};
 use headwater_store::{
-    AfterAttempt, Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook,
+    AfterAttempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook,
 };
 
 use super::{
@@ -242,15 +242,7 @@ impl Actor {
         }
         self.records.push(AttemptRecord {
             lease: delivery.lease,
-            attempt: Attempt {
-                at_ms,
-                latency_ms: answer.latency_ms,
-                status: answer.status,
-                response_excerpt: answer.response_excerpt,
-                error: answer.error,
-                failure: answer.failure,
-                headers: answer.headers,
-            },
+            attempt: answer.attempt(at_ms),
             after: verdict.after,
         });
     }

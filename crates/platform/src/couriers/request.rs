@@ -16,6 +16,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 const EMITTER_ID: HeaderName = HeaderName::from_static("x-headwater-emitter-id");
 const EVENT_ID: HeaderName = HeaderName::from_static("x-headwater-event-id");
 const CHANNEL: HeaderName = HeaderName::from_static("x-headwater-channel");
+const TEST: HeaderName = HeaderName::from_static("x-headwater-test");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Headers and body of an attempt.
@@ -33,10 +34,34 @@ impl Request {
     ) -> Self {
         let event = &delivery.event;
         let body = Bytes::copy_from_slice(event.event.get().as_bytes());
-        let (id, timestamp) = (
-            webhook_id(event, &delivery.subscription_id),
-            now_ms.to_seconds(),
-        );
+        let id = webhook_id(event, &delivery.subscription_id);
+        let about = [
+            (EMITTER_ID, Some(event.emitter.to_string())),
+            (EVENT_ID, Some(event.id.to_string())),
+            (CHANNEL, channel_header(&event.channel)),
+        ];
+        Self::signed(id, body, about, signers, now_ms)
+    }
+
+    /// The request of a sample, which says so in a header.
+    pub(super) fn of_sample<'a>(
+        id: String,
+        body: Bytes,
+        signers: impl IntoIterator<Item = &'a Signer>,
+        now_ms: EpochMs,
+    ) -> Self {
+        let about = [(TEST, Some("true".to_owned()))];
+        Self::signed(id, body, about, signers, now_ms)
+    }
+
+    fn signed<'a>(
+        id: String,
+        body: Bytes,
+        about: impl IntoIterator<Item = (HeaderName, Option<String>)>,
+        signers: impl IntoIterator<Item = &'a Signer>,
+        now_ms: EpochMs,
+    ) -> Self {
+        let timestamp = now_ms.to_seconds();
         let signature = signatures(signers, &id, timestamp, &body);
         let mut headers = HeaderMap::from_iter([
             (
@@ -46,14 +71,8 @@ impl Request {
             (header::USER_AGENT, HeaderValue::from_static(USER_AGENT)),
             (TIMESTAMP, HeaderValue::from(timestamp.0)),
         ]);
-        let texts = [
-            (ID, Some(id)),
-            (SIGNATURE, Some(signature)),
-            (EMITTER_ID, Some(event.emitter.to_string())),
-            (EVENT_ID, Some(event.id.to_string())),
-            (CHANNEL, channel_header(&event.channel)),
-        ];
-        for (name, text) in texts {
+        let texts = [(ID, Some(id)), (SIGNATURE, Some(signature))];
+        for (name, text) in texts.into_iter().chain(about) {
             // Ids, base64 and percent-encoded text consist of visible ASCII.
             if let Some(value) = text.and_then(|text| HeaderValue::try_from(text).ok()) {
                 headers.insert(name, value);

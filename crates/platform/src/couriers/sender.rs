@@ -7,7 +7,7 @@ use headwater_model::{
     time::EpochMs,
     webhook::{AttemptFailure, RESPONSE_EXCERPT_BYTES},
 };
-use headwater_store::AttemptHeaders;
+use headwater_store::{Attempt, AttemptHeaders};
 use reqwest::Method;
 use url::Url;
 
@@ -31,6 +31,21 @@ pub(super) struct Answer {
     pub(super) failure: Option<AttemptFailure>,
     pub(super) headers: Option<AttemptHeaders>,
     pub(super) latency_ms: u64,
+}
+
+impl Answer {
+    /// The attempt that it ended, as it is kept.
+    pub(super) fn attempt(self, at_ms: EpochMs) -> Attempt {
+        Attempt {
+            at_ms,
+            latency_ms: self.latency_ms,
+            status: self.status,
+            response_excerpt: self.response_excerpt,
+            error: self.error,
+            failure: self.failure,
+            headers: self.headers,
+        }
+    }
 }
 
 /// The node's client for webhooks.

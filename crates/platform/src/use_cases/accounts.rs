@@ -19,6 +19,9 @@ use crate::{
     platform::Platform,
 };
 
+/// A name is a line.
+const NAME_CHARS: usize = 256;
+
 /// An account to be created.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
@@ -146,6 +149,29 @@ impl Platform {
     ) -> Result<AccountView, PlatformError> {
         let account = self.visible_account(caller, id).await?;
         Ok(AccountView::new(account, self.core.env.now_at()))
+    }
+
+    /// Gives an account another name. Sources choose accounts by id, so nothing else changes.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that is empty or longer than a line, `NotFound`.
+    pub async fn rename_account(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+        name: &str,
+    ) -> Result<AccountView, PlatformError> {
+        self.visible_account(caller, id).await?;
+        let name = name.trim();
+        if name.is_empty() || name.chars().count() > NAME_CHARS {
+            let reason = format!("`name` is required: 1 to {NAME_CHARS} characters");
+            return Err(PlatformError::invalid("name", reason));
+        }
+        let now_at = self.core.env.now_at();
+        let renamed = self.core.store.rename_account(id, name.to_owned(), now_at);
+        let account = renamed.await?;
+        let account = account.ok_or_else(|| PlatformError::not_found("account", id))?;
+        Ok(AccountView::new(account, now_at))
     }
 
     /// Asks the app now whether the account's credentials are good; renews them if that is the way to find out.

@@ -4,23 +4,31 @@
 mod address;
 mod secret;
 
+use std::time::Duration;
+
 use headwater_model::{
     id::{WebhookId, WorkspaceId},
     page::{Page, PageRequest},
     webhook::{DeliveryOrder, FORMER_SECRET_VALID},
 };
 use headwater_store::{
-    FormerSecret, Sealed, StoreError, Webhook, WebhookBacklog, WebhookChange, WebhookSecrets,
+    FormerSecret, RecentAttempts, Sealed, StoreError, Webhook, WebhookBacklog, WebhookChange,
+    WebhookSecrets,
 };
 
 use crate::{
     caller::Caller,
     chore::Chore,
-    couriers::signature::{new_secret, purpose},
+    couriers::{
+        DELIVERED_KEPT, SentSample,
+        signature::{new_secret, purpose},
+    },
     error::PlatformError,
     platform::Platform,
 };
 
+/// The time over which attempts are counted.
+const RECENT: Duration = Duration::from_hours(24);
 /// A name is a line.
 const NAME_CHARS: usize = 256;
 /// A description is a page.
@@ -122,6 +130,34 @@ impl Platform {
         ids: &[WebhookId],
     ) -> Result<Vec<WebhookBacklog>, PlatformError> {
         Ok(self.core.store.webhook_backlogs(ids).await?)
+    }
+
+    /// The attempts of the last 24 hours at webhooks that the caller has been shown, in their order: those of the newest
+    /// deliveries, as many as are kept of any state.
+    pub async fn webhooks_health(
+        &self,
+        ids: &[WebhookId],
+    ) -> Result<Vec<RecentAttempts>, PlatformError> {
+        let since_ms = self.core.env.now_ms().minus(RECENT);
+        let health = self
+            .core
+            .store
+            .webhooks_health(ids, since_ms, DELIVERED_KEPT);
+        Ok(health.await?)
+    }
+
+    /// Sends a sample event to a webhook, signed as its deliveries are, active or not, and waits for the answer. Nothing of
+    /// it is kept.
+    ///
+    /// # Errors
+    /// `Conflict` while as many attempts as its host may have are in flight.
+    pub async fn test_webhook(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+    ) -> Result<SentSample, PlatformError> {
+        let webhook = self.webhook(caller, id).await?;
+        self.couriers.send_sample(webhook).await
     }
 
     /// A webhook that the caller may see.

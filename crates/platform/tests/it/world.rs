@@ -137,6 +137,7 @@ impl World {
     ) -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(T0.0)));
         let mut config = PlatformConfig {
+            settings: Vec::new(),
             public_url: "https://node.example".to_owned(),
             endpoint_domain: None,
             mail_host: "node.example".to_owned(),

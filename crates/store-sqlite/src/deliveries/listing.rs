@@ -81,7 +81,7 @@ pub(super) fn page(
 }
 
 /// The parts of the index that are to be listed, as conditions on webhook `?1` and its generation `?2`.
-pub(super) fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
+pub(crate) fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
     let every = [
         (
             DeliveryState::Pending,

@@ -29,6 +29,29 @@ pub async fn accounts_are_created_and_deleted(factory: &dyn Factory) {
     assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
 }
 
+/// Nothing else changes; one that is gone gets no name.
+pub async fn a_renamed_account_keeps_its_credentials(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, other) = (account(&owner(), "one"), account(&owner(), "two"));
+    for account in [&mine, &other] {
+        store.create_account(account.clone()).await.unwrap();
+    }
+    let later = EpochSeconds(mine.updated_at.0 + 60);
+    let wanted = Account {
+        name: "three".to_owned(),
+        updated_at: later,
+        ..mine.clone()
+    };
+    let renamed = store.rename_account(&mine.id, "three".to_owned(), later);
+    assert_eq!(renamed.await.unwrap(), Some(wanted.clone()));
+    let store = factory.reopen(store).await;
+    assert_eq!(store.account(&mine.id).await.unwrap(), Some(wanted));
+    assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
+    assert!(store.delete_account(&mine.id).await.unwrap());
+    let renamed = store.rename_account(&mine.id, "four".to_owned(), later);
+    assert_eq!(renamed.await.unwrap(), None);
+}
+
 /// A workspace's accounts are those that live in it, a user's are those that the user made.
 pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
     let (store, _) = start(factory).await;

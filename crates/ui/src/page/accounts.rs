@@ -4,5 +4,6 @@ pub(crate) mod connect;
 pub(crate) mod delete;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod rename;
 pub(crate) mod show;
 mod uses;

@@ -1,5 +1,6 @@
 //! `/deliveries`: what is on its way to webhooks, arrived, or was given up.
 
+pub(crate) mod attempt;
 pub(crate) mod change;
 pub(crate) mod filter;
 pub(crate) mod list;

@@ -2,7 +2,9 @@
 
 pub(crate) mod change;
 pub(crate) mod create;
+pub(crate) mod health;
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod secret;
 pub(crate) mod show;
+pub(crate) mod test;

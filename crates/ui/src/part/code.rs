@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::{
     icon::{Icon, icon},
     text,
+    text::is_hidden,
 };
 
 /// A line to copy. Without script it can be selected whole.
@@ -17,29 +18,34 @@ pub(crate) fn copyable(text: &str) -> Markup {
     }
 }
 
-/// An argument of a command line, in quotes where it needs them. Characters that a terminal would obey, or that nobody
-/// sees, are escaped.
+/// An argument of a command line, in quotes where it needs them.
 pub(crate) fn quoted(argument: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./:@%+=,".contains(char);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        return argument.to_owned();
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => enquoted(argument),
     }
-    if argument.chars().any(text::is_hidden) {
-        let escaped: String = argument
-            .chars()
-            .flat_map(|char| match char {
-                '\'' => "\\'".chars().collect::<Vec<_>>(),
-                '\\' => "\\\\".chars().collect(),
-                char if text::is_hidden(char) => match char as u32 {
-                    code @ 0..=0xffff => format!("\\u{code:04x}").chars().collect(),
-                    code => format!("\\U{code:08x}").chars().collect(),
-                },
-                char => vec![char],
-            })
-            .collect();
-        return format!("$'{escaped}'");
+}
+
+/// An argument of a command line in single quotes. Characters that a terminal would obey, or that cannot be seen, are
+/// escaped, as bash, ksh and zsh read it.
+pub(crate) fn enquoted(argument: &str) -> String {
+    if !argument.chars().any(is_hidden) {
+        return format!("'{}'", argument.replace('\'', r"'\''"));
     }
-    format!("'{}'", argument.replace('\'', r"'\''"))
+    let mut escaped = String::with_capacity(argument.len());
+    for char in argument.chars() {
+        match char {
+            '\'' => escaped.push_str("\\'"),
+            '\\' => escaped.push_str("\\\\"),
+            char if is_hidden(char) && u32::from(char) > 0xffff => {
+                escaped.push_str(&format!("\\U{:08x}", u32::from(char)));
+            }
+            char if is_hidden(char) => escaped.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char => escaped.push(char),
+        }
+    }
+    format!("$'{escaped}'")
 }
 
 #[cfg(test)]
@@ -55,8 +61,7 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("$(rm -r /)", "'$(rm -r /)'"),
             ("a\nb'c", r"$'a\u000ab\'c'"),
-            ("a\u{202e}b", r"$'a\u202eb'"),
-            ("tag\u{e0041}", r"$'tag\U000e0041'"),
+            ("a\u{202e}\u{e0001}", r"$'a\u202e\U000e0001'"),
         ] {
             assert_eq!(quoted(argument), expected);
         }

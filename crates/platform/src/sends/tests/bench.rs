@@ -78,6 +78,7 @@ pub(super) fn memory() -> Arc<dyn Store> {
 /// A configuration that lets requests reach servers of the test.
 pub(super) fn config() -> PlatformConfig {
     PlatformConfig {
+        settings: Vec::new(),
         public_url: "https://node.example".to_owned(),
         endpoint_domain: None,
         mail_host: "node.example".to_owned(),

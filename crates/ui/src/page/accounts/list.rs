@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::time::EpochMs;
-use headwater_platform::AccountView;
+use headwater_platform::{AccountView, HealthStatus};
 use maud::{Markup, html};
 
 use super::uses::Uses;
@@ -29,11 +29,15 @@ const USES: usize = 3;
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let page = visitor.page_request();
     let caller = visitor.caller();
-    let accounts = ui
+    let mut accounts = ui
         .platform
         .accounts(caller, visitor.workspace.clone(), &page)
         .await?;
     let ends = Ends::of(&accounts, |view| view.account.id.as_str());
+    // Those that need somebody come first, on this page.
+    accounts
+        .items
+        .sort_by_key(|view| urgency(view.health.status));
     let body = html! {
         header.title {
             h1 { "Accounts" }
@@ -91,6 +95,15 @@ fn row(visitor: &Visitor, view: &AccountView, uses: &Uses) -> Markup {
             }
             td data-label="Used by" { (uses.links(account.id.as_str(), USES)) }
         }
+    }
+}
+
+/// The place of an account in the list by its health.
+fn urgency(status: HealthStatus) -> u8 {
+    match status {
+        HealthStatus::Refused => 0,
+        HealthStatus::Expired => 1,
+        HealthStatus::Unknown | HealthStatus::Healthy => 2,
     }
 }
 

@@ -72,6 +72,7 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
         div.actions {
             form method="post" action={ (base) "/check" } { button { "Check now" } }
             @if is_known { form method="post" action={ (base) "/reconnect" } { button { "Reconnect" } } }
+            a.button href={ (base) "/rename" } { "Rename" }
             a.button.danger href={ (base) "/delete" } { "Delete" }
         }
     }

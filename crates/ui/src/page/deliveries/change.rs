@@ -74,7 +74,7 @@ async fn change(
 ) -> Result<DeliveriesChanged, PlatformError> {
     let request = ChangeDeliveries {
         change,
-        filter: wanted.filter(),
+        filter: wanted.filter(visitor.now_ms),
         is_dry,
     };
     ui.platform
@@ -83,6 +83,7 @@ async fn change(
 }
 
 async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) -> PageReply {
+    let wanted = &wanted.clone().at(visitor.now_ms);
     let would = change(ui, visitor, wanted, of, true).await?;
     let plus = if would.is_capped { " or more" } else { "" };
     let count = format!("{}{plus}", grouped(would.count));

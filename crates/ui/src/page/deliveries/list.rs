@@ -28,7 +28,7 @@ pub(crate) async fn show(
     visitor: Visitor,
     Query(wanted): Query<Wanted>,
 ) -> PageReply {
-    let (caller, filter) = (visitor.caller(), wanted.filter());
+    let (caller, filter) = (visitor.caller(), wanted.filter(visitor.now_ms));
     let found = ui
         .platform
         .find_deliveries(caller, &filter, &visitor.page_request())
@@ -67,7 +67,7 @@ async fn counts(
         ..wanted.clone()
     };
     ui.platform
-        .count_deliveries(visitor.caller(), &in_any_state.filter())
+        .count_deliveries(visitor.caller(), &in_any_state.filter(visitor.now_ms))
         .await
 }
 
@@ -101,7 +101,7 @@ fn states(visitor: &Visitor, wanted: &Wanted, counts: &DeliveryCounts) -> Markup
 fn answers(wanted: &Wanted) -> Markup {
     html! {
         form.filters action="/deliveries" {
-            @for (name, value) in wanted.fields() { @if name != "answer" { input type="hidden" name=(name) value=(value); } }
+            @for (name, value) in wanted.fields() { @if !matches!(name, "answer" | "since" | "until") { input type="hidden" name=(name) value=(value); } }
             div {
                 label for="answer" { "Last answer " }
                 select #answer name="answer" {
@@ -109,6 +109,8 @@ fn answers(wanted: &Wanted) -> Markup {
                     @for answer in ANSWERS { option value=(answer) selected[wanted.answer == answer] { (answer) } }
                 }
             }
+            div { label for="since" { "Since " } input #since name="since" value=(wanted.since) size="18" placeholder="24h or 2026-01-31" autocomplete="off"; }
+            div { label for="until" { "Until " } input #until name="until" value=(wanted.until) size="18" placeholder="now" autocomplete="off"; }
             button { "Filter" }
         }
     }

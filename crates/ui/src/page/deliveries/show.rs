@@ -1,20 +1,17 @@
 //! `/deliveries/{id}`: one event for one webhook, with every attempt.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
-use headwater_platform::{Attempt, Delivery};
+use headwater_platform::Delivery;
 use maud::{Markup, html};
 
+use super::attempt;
 use crate::{
     address,
-    page::{
-        runs::show::delivery_state,
-        webhooks::{list::name, show::answer},
-    },
+    page::{runs::show::delivery_state, webhooks::list::name},
     part::{
-        icon::{Icon, icon},
         text::{self, counted},
         time,
         tree::Tree,
@@ -54,7 +51,7 @@ pub(crate) async fn show(
         }
         (facts(&delivery, &visitor))
         h2 { "Attempts" }
-        (attempts(&delivery, visitor.now_ms))
+        (attempts(&delivery, &webhook.url, visitor.now_ms))
         h2 { "Body" }
         (Tree { part: &part, name: "event", at: "" }.markup(&event))
     };
@@ -105,7 +102,8 @@ fn facts(delivery: &Delivery, visitor: &Visitor) -> Markup {
     }
 }
 
-fn attempts(delivery: &Delivery, now_ms: EpochMs) -> Markup {
+fn attempts(delivery: &Delivery, url: &str, now_ms: EpochMs) -> Markup {
+    let body = delivery.event.event.get();
     let slowest = delivery
         .attempts
         .iter()
@@ -117,43 +115,7 @@ fn attempts(delivery: &Delivery, now_ms: EpochMs) -> Markup {
         @if delivery.attempts.is_empty() { p.note { "It was not attempted yet." } }
         @else {
             p.note { (counted(delivery.attempts.len() as u64, "attempt", "attempts")) ", the oldest first." }
-            @for attempt in &delivery.attempts { (one(attempt, slowest, now_ms)) }
-        }
-    }
-}
-
-fn one(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs) -> Markup {
-    let is_good = attempt
-        .status
-        .is_some_and(|status| (200..300).contains(&status));
-    let width = (attempt.latency_ms * 100 / slowest_ms).max(1);
-    html! {
-        details.card {
-            summary {
-                (icon(if is_good { Icon::Ok } else { Icon::Failed })) (time::ago(attempt.at_ms, now_ms)) ": " (answer(attempt))
-                svg.waterfall viewBox="0 0 100 3" height="6" width="200" aria-hidden="true" {
-                    rect class=(if is_good { "latency" } else { "latency failed" }) x="0" y="0" height="3" width=(width) {}
-                }
-            }
-            dl.facts {
-                dt { "At" } dd { (time::exact(attempt.at_ms)) }
-                dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
-                @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
-            }
-            @if let Some(kept) = &attempt.headers {
-                (headers("Request headers", &kept.request))
-                (headers("Response headers", &kept.response))
-            }
-            @if let Some(excerpt) = &attempt.response_excerpt { h3 { "Response" } pre { (text::value(excerpt)) } }
-        }
-    }
-}
-
-fn headers(title: &str, headers: &[(String, String)]) -> Markup {
-    html! {
-        @if !headers.is_empty() {
-            h3 { (title) }
-            dl.facts { @for (name, value) in headers { dt { (text::visible(name)) } dd { code { (text::visible(value)) } } } }
+            @for attempt in &delivery.attempts { (attempt::card(attempt, slowest, now_ms, attempt::as_curl(attempt, url, body))) }
         }
     }
 }

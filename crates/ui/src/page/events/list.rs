@@ -17,7 +17,8 @@ use crate::{
         code::quoted,
         empty::empty,
         icon::{Icon, icon},
-        text::{self, cut, grouped},
+        marked::marked,
+        text::{self, grouped},
         time,
     },
     problem::capital,
@@ -93,6 +94,8 @@ fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
 
 fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
     let is_filtered = wanted.filters();
+    let words = wanted.words.split_whitespace().map(str::to_lowercase);
+    let words: Vec<String> = words.collect();
     html! {
         @if is_filtered {
             p.note role="status" { "Searched " (grouped(found.scanned.into())) " of " (grouped(found.kept_at_most)) " kept." }
@@ -102,7 +105,7 @@ fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
         } @else {
             table.list {
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Emitter" } } }
-                tbody { @for event in &found.events { (row(event, visitor)) } }
+                tbody { @for event in &found.events { (row(event, &words, visitor)) } }
             }
         }
         nav.pager aria-label="Pages" {
@@ -114,18 +117,24 @@ fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
     }
 }
 
-fn row(event: &FoundEvent, visitor: &Visitor) -> Markup {
+/// A row, in which the words that were searched for are marked: in the summary, and in the value if they are not all there.
+fn row(event: &FoundEvent, words: &[String], visitor: &Visitor) -> Markup {
     let emitter = event.emitter.as_str();
     let data = serde_json::to_string(&event.data).unwrap_or_default();
     let summary = event
         .summary
         .as_deref()
         .filter(|summary| !summary.trim().is_empty());
+    let has_all = |text: &str| {
+        let text = text.to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
     html! {
         tr {
             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
             th scope="row" {
-                a href=(address::of_event(&event.emitter, &event.id)) { (text::line(summary.unwrap_or(cut(&data, PREVIEW_CHARS).0))) }
+                a href=(address::of_event(&event.emitter, &event.id)) { (marked(summary.unwrap_or(&data), words, PREVIEW_CHARS)) }
+                @if summary.is_some_and(|summary| !has_all(summary)) { div.note { (marked(&data, words, PREVIEW_CHARS)) } }
             }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
             td data-label="Emitter" { a href=(visitor.with(&[("emitter", Some(emitter))])) { code { (emitter) } } }

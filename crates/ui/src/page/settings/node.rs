@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::page::PageRequest;
-use headwater_platform::{PlatformConfig, Readiness};
+use headwater_platform::{PlatformConfig, Readiness, Setting, SettingOrigin};
 use maud::{Markup, html};
 
 use super::{check_admin, page};
@@ -39,8 +39,10 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             dt { "Workers of sources" } dd { (grouped(found.engine.source_workers as u64)) }
             dt { "Warm workers" } dd { (grouped(found.engine.warm_workers as u64)) }
         }
-        h2 { "Configuration" }
+        h2 { "Limits in force" }
         (configuration(config))
+        h2 { "Options" }
+        (options(&config.settings))
     };
     Ok(page(&visitor, "node", body).command("headwater doctor"))
 }
@@ -98,6 +100,37 @@ fn configuration(config: &PlatformConfig) -> Markup {
             dt { "Time of a delivery" } dd { (time::took(deliveries.attempt_timeout)) }
             dt { "Grace at a stop" } dd { (time::took(config.shutdown_grace)) }
         }
-        p.note { "Flags, environment and the file of " code { "--config" } " set these: " code { "headwater serve --help" } "." }
+    }
+}
+
+/// Every option of the node, with its value and where it was set.
+fn options(settings: &[Setting]) -> Markup {
+    html! {
+        p.note { "A flag counts before its variable, and that before the file of " code { "--config" } ". " code { "headwater serve --help" } " tells what each means." }
+        table.list {
+            thead { tr { th scope="col" { "Option" } th scope="col" { "Value" } th scope="col" { "Set by" } } }
+            tbody { @for setting in settings { tr {
+                th scope="row" { code { "--" (setting.name) } }
+                td data-label="Value" {
+                    @match (&setting.value, &setting.default) {
+                        (Some(value), _) if value.is_empty() => { span.note { "given without a value" } }
+                        (Some(value), _) => { code { (text::visible(value)) } }
+                        (None, _) if setting.is_secret && setting.origin != SettingOrigin::Default => { span.note { "set, not shown" } }
+                        (None, Some(default)) => (default),
+                        (None, None) => { span.note { "not set" } }
+                    }
+                }
+                td data-label="Set by" { (origin(setting.origin)) }
+            } } }
+        }
+    }
+}
+
+fn origin(of: SettingOrigin) -> Markup {
+    match of {
+        SettingOrigin::Flag => html! { b { "flag" } },
+        SettingOrigin::Environment => html! { b { "environment" } },
+        SettingOrigin::File => html! { b { "file" } },
+        SettingOrigin::Default => html! { span.note { "default" } },
     }
 }

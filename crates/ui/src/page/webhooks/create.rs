@@ -69,9 +69,13 @@ pub(crate) async fn submit(
         let subscribed = ui
             .platform
             .subscribe(visitor.caller(), &given.source, id.as_str(), "");
-        subscribed.await?;
+        // The secret is shown only now, so the page comes in any case.
+        if let Err(error) = subscribed.await {
+            let wrong = format!("It is subscribed to nothing: {error}");
+            return Ok(shown_once(&created, Some(&wrong)));
+        }
     }
-    Ok(shown_once(&created))
+    Ok(shown_once(&created, None))
 }
 
 async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> PageReply {

@@ -1,11 +1,12 @@
 //! `/webhooks`: every webhook with its state and what waits for it.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
-use headwater_platform::{Webhook, WebhookBacklog};
+use headwater_platform::{RecentAttempts, Webhook, WebhookBacklog};
 use maud::{Markup, html};
 
+use super::health::{Scope, latency, success};
 use crate::{
     part::{
         code::copyable,
@@ -34,6 +35,18 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         .map(|webhook| webhook.id.clone())
         .collect();
     let backlogs = ui.platform.webhook_backlogs(&ids).await?;
+    let health = ui.platform.webhooks_health(&ids).await?;
+    let scopes = match ids.is_empty() {
+        true => HashMap::new(),
+        false => Scope::of_each(&ui.platform.subscriptions(visitor.caller()).await?),
+    };
+    let rows = webhooks.items.iter().zip(backlogs.iter().zip(&health));
+    let rows = rows.map(|(webhook, (backlog, recent))| Row {
+        webhook,
+        backlog,
+        recent,
+        scope: scopes.get(&webhook.id).copied().unwrap_or_default(),
+    });
     let body = html! {
         header.title {
             h1 { "Webhooks" }
@@ -46,29 +59,64 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
                 p { "Or follow a source without one: " (copyable("headwater events SOURCE -f")) }
             }))
         } @else {
-            (table(&webhooks.items, &backlogs, &visitor))
+            (table(rows, &visitor))
+            p.note { "Success and latency (half of the attempts, 95 of 100) are of the deliveries of the last 24 hours, the newest 100 at most." }
             (pager(&visitor, &Ends::of(&webhooks, |webhook| &webhook.id)))
         }
     };
     Ok(Page::of(Section::Webhooks, "Webhooks", body).command("headwater webhooks list"))
 }
 
-fn table(webhooks: &[Webhook], backlogs: &[WebhookBacklog], visitor: &Visitor) -> Markup {
+/// A webhook with what its row shows of it.
+struct Row<'a> {
+    webhook: &'a Webhook,
+    backlog: &'a WebhookBacklog,
+    recent: &'a RecentAttempts,
+    scope: Scope,
+}
+
+fn table<'a>(rows: impl Iterator<Item = Row<'a>>, visitor: &Visitor) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Name" } th scope="col" { "Address" } th scope="col" { "State" } th.number scope="col" { "Pending" } th scope="col" { "Oldest" } } }
-            tbody {
-                @for (webhook, backlog) in webhooks.iter().zip(backlogs) {
-                    tr {
-                        th scope="row" { a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } }
-                        td data-label="Address" { (text::line(&webhook.url)) }
-                        td data-label="State" { (state_of(webhook, visitor)) }
-                        td.number data-label="Pending" { (text::grouped(backlog.pending)) }
-                        td data-label="Oldest" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
-                    }
+            thead { tr {
+                th scope="col" { "Name" } th scope="col" { "Host" } th scope="col" { "State" } th scope="col" { "Gets events of" }
+                th scope="col" { "Success" } th.number scope="col" { "Latency" } th.number scope="col" { "Pending" } th scope="col" { "Oldest" }
+            } }
+            tbody { @for row in rows { (row.markup(visitor)) } }
+        }
+    }
+}
+
+impl Row<'_> {
+    fn markup(&self, visitor: &Visitor) -> Markup {
+        let (webhook, backlog) = (self.webhook, self.backlog);
+        html! {
+            tr {
+                th scope="row" { a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } }
+                td data-label="Host" { (text::line(&host(&webhook.url))) }
+                td data-label="State" {
+                    (state_of(webhook, visitor))
+                    @if let Some(reason) = &webhook.disabled_reason { div.note { (text::line(reason)) } }
                 }
+                td data-label="Gets events of" { (self.scope.markup()) }
+                td data-label="Success" { (success(self.recent)) }
+                td.number data-label="Latency" { (latency(self.recent)) }
+                td.number data-label="Pending" { (text::grouped(backlog.pending)) }
+                td data-label="Oldest" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
             }
         }
+    }
+}
+
+/// The host of an address, with its port if it is not the usual one; the address itself if it has none.
+fn host(address: &str) -> String {
+    let Ok(url) = url::Url::parse(address) else {
+        return address.to_owned();
+    };
+    match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (Some(host), None) => host.to_owned(),
+        (None, _) => address.to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
         code::copyable,
         confirm::{Question, confirm},
         text,
+        verification::snippets,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -54,18 +55,21 @@ pub(crate) async fn submit(
         .platform
         .rotate_webhook_secret(visitor.caller(), &id, None)
         .await?;
-    Ok(shown_once(&rotated))
+    Ok(shown_once(&rotated, None))
 }
 
-/// The page that shows a new secret.
-pub(crate) fn shown_once(new: &WebhookWithSecret) -> Page {
+/// The page that shows a new secret, and what went wrong besides.
+pub(crate) fn shown_once(new: &WebhookWithSecret, wrong: Option<&str>) -> Page {
     let body = html! {
         h1 { (text::value(name(&new.webhook))) }
+        @if let Some(wrong) = wrong { p.flash.warning role="alert" { (text::value(wrong)) } }
         section.card {
             p { b { "The secret is shown only here." } " The receiver checks the signatures of deliveries with it:" }
             p { (copyable(&new.secret)) }
             p { a.button.primary href={ "/webhooks/" (new.webhook.id) } { "Done" } }
         }
+        h2 { "Checking signatures" }
+        (snippets())
     };
     Page::of(Section::Webhooks, "The secret", body)
 }

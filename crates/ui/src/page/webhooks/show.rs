@@ -8,10 +8,13 @@ use headwater_model::{
     subscription::Subscription,
     webhook::{DeliveryOrder, DeliveryState},
 };
-use headwater_platform::{Delivery, Webhook};
+use headwater_platform::{Delivery, RecentAttempts, Webhook};
 use maud::{Markup, html};
 
-use super::list::{name, state_of};
+use super::{
+    health::{Scope, facts},
+    list::{name, state_of},
+};
 use crate::{
     page::runs::show::delivery_state,
     part::{
@@ -19,7 +22,9 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         pager::{Ends, pager},
+        state::{Tone, state},
         text, time,
+        verification::snippets,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -41,12 +46,19 @@ pub(crate) async fn show(
         .platform
         .deliveries(caller, &id, state, &visitor.page_request())
         .await?;
+    let recent = ui
+        .platform
+        .webhooks_health(std::slice::from_ref(&id))
+        .await?
+        .pop()
+        .unwrap_or_default();
     let listener = ListenerId::Webhook(id.clone());
     let mut subscriptions = ui.platform.subscriptions(caller).await?;
     subscriptions.retain(|one| one.listener == listener);
     let body = html! {
-        (head(&webhook, &visitor))
+        (head(&webhook, &recent, &visitor))
         h2 { "Subscriptions" }
+        @if Scope::of(&subscriptions).is_open() { p.flash.warning { (icon(Icon::Warning)) "It gets the events of everything of a kind, also of what is deployed later." } }
         (subscriptions_of(&subscriptions, &webhook))
         h2 { "Deliveries" }
         (states(&visitor, state))
@@ -58,12 +70,14 @@ pub(crate) async fn show(
             (table(&deliveries.items, &visitor))
             (pager(&visitor, &Ends::of(&deliveries, |delivery| &delivery.id)))
         }
+        h2 { "Checking signatures" }
+        (snippets())
     };
     Ok(Page::of(Section::Webhooks, name(&webhook).to_owned(), body)
         .command(format!("headwater deliveries list {id}")))
 }
 
-fn head(webhook: &Webhook, visitor: &Visitor) -> Markup {
+fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup {
     let base = format!("/webhooks/{}", webhook.id);
     html! {
         p.crumbs { a href="/webhooks" { "Webhooks" } }
@@ -71,6 +85,7 @@ fn head(webhook: &Webhook, visitor: &Visitor) -> Markup {
             h1 { (text::value(name(webhook))) }
             (state_of(webhook, visitor))
             div.actions {
+                form method="post" action={ (base) "/test" } { button { "Send a test event" } }
                 a.button href={ (base) "/replay" } { "Send dead ones again" }
                 a.button href={ (base) "/secret" } { "Replace the secret" }
                 form method="post" action={ (base) "/switch" } {
@@ -80,15 +95,31 @@ fn head(webhook: &Webhook, visitor: &Visitor) -> Markup {
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }
-        @if let Some(reason) = &webhook.disabled_reason { p.flash { (icon(Icon::Warning)) (text::value(reason)) } }
+        @if let Some(reason) = &webhook.disabled_reason { p.flash.warning { (icon(Icon::Warning)) (text::value(reason)) } }
         dl.facts {
             dt { "Address" } dd { (copyable(&webhook.url)) }
             dt { "Order" } dd { @match webhook.ordering {
                 DeliveryOrder::Strict => "one after the other, as the emitter's events came",
                 DeliveryOrder::Unordered => "in parallel",
             } }
+            (facts(recent, visitor))
+            (secrets(webhook, visitor))
             dt { "Id" } dd { code { (webhook.id) } }
-            @if let Some(former) = &webhook.former_secret { dt { "Former secret" } dd { "signs, too, until " (time::exact(former.valid_until_ms)) } }
+        }
+    }
+}
+
+/// The secrets that deliveries are signed with now.
+fn secrets(webhook: &Webhook, visitor: &Visitor) -> Markup {
+    let former = webhook.former_secret.as_ref();
+    let former = former.filter(|former| former.valid_until_ms > visitor.now_ms);
+    html! {
+        dt { "Secrets" }
+        dd {
+            p { (state(Tone::Good, "current")) " signs every delivery. It was shown when it was new; " a href={ "/webhooks/" (webhook.id) "/secret" } { "replace it" } " if it is lost." }
+            @if let Some(former) = former {
+                p { (state(Tone::Warning, "former")) " signs, too, until " (time::exact(former.valid_until_ms)) " (" (time::ago(former.valid_until_ms, visitor.now_ms)) ")." }
+            }
         }
     }
 }

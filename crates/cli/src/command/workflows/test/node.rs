@@ -156,6 +156,7 @@ impl Drop for Node {
 
 fn config() -> PlatformConfig {
     PlatformConfig {
+        settings: Vec::new(),
         public_url: PUBLIC_URL.to_owned(),
         endpoint_domain: None,
         mail_host: "node.example".to_owned(),

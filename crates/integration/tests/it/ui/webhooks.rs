@@ -1,0 +1,132 @@
+//! The pages of webhooks and deliveries over HTTP.
+
+use headwater_integration::{Method, Node, Receiver, Reply};
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::code::EMITTER;
+
+#[tokio::test]
+async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
+    let node = Node::builder()
+        .private_network()
+        .flag("--webhook-backoff=")
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let id = node.webhook_for(&source.id, &receiver.url()).await;
+    let visitor = Visitor::of(&node).await;
+    let webhook = format!("/webhooks/{id}");
+    let test = format!("{webhook}/test");
+    let offered = visitor.get(&test).await.is(200);
+    assert!(offered.text.contains("Send a test event"));
+    assert!(receiver.received().is_empty(), "looking sends nothing");
+
+    receiver.answer(|_| Reply::status(500));
+    let tested = visitor.post(&test, &[]).await.is(200);
+    for part in ["not delivered", "status", "webhook-signature", "curl '"] {
+        assert!(tested.text.contains(part), "{part}: {}", tested.text);
+    }
+    node.run(&source, json!({"emits": [[{"it's": "one"}, {}]]}))
+        .await;
+    let dead = node.deliveries_in(&id, "dead", 1).await;
+    let shown = visitor.get(&webhook).await.is(200);
+    for part in [
+        "0 %",
+        "of 1 attempt delivered",
+        "Send a test event",
+        "current",
+        "openssl",
+    ] {
+        assert!(shown.text.contains(part), "{part}: {}", shown.text);
+    }
+    let listed = visitor.get("/webhooks").await.is(200);
+    for part in ["0 %", "1 subscription", "127.0.0.1:"] {
+        assert!(listed.text.contains(part), "{part}: {}", listed.text);
+    }
+    let delivery = format!("/deliveries/{}", dead[0]["id"].as_str().unwrap());
+    let shown = visitor.get(&delivery).await.is(200);
+    assert!(shown.text.contains(r"it'\''s"), "{}", shown.text);
+    for (query, count) in [
+        ("since=1h", 1),
+        ("until=2020-01-01", 0),
+        ("since=1h&answer=5xx", 1),
+    ] {
+        let found = visitor.get(&format!("/deliveries?{query}")).await.is(200);
+        let rows = found.text.matches(&*delivery).count();
+        assert_eq!(rows, count, "{query}: {}", found.text);
+    }
+
+    receiver.answer(|_| Reply::status(200));
+    let replay = format!("{webhook}/replay");
+    let asked = visitor.get(&format!("{replay}?since=1h")).await.is(200);
+    assert!(
+        asked.text.contains("Send 1 dead ones again?"),
+        "{}",
+        asked.text
+    );
+    let field = |name: &str| {
+        let (_, rest) = asked
+            .text
+            .split_once(&format!("name=\"{name}\" value=\""))
+            .unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let (since, until) = (field("since_ms"), field("until_ms"));
+    let span = [("since_ms", &*since), ("until_ms", &*until)];
+    visitor.post(&replay, &span).await.is(303);
+    node.deliveries_in(&id, "delivered", 1).await;
+}
+
+#[tokio::test]
+async fn a_webhook_that_gets_everything_is_warned_of() {
+    let node = Node::start().await;
+    let webhook = node.webhook("https://receiver.example:8443/in").await;
+    let id = webhook["id"].as_str().unwrap();
+    node.subscribe("dc_*", id, "").await;
+    let visitor = Visitor::of(&node).await;
+    let listed = visitor.get("/webhooks").await.is(200);
+    for part in ["every source", "receiver.example:8443"] {
+        assert!(listed.text.contains(part), "{part}: {}", listed.text);
+    }
+    let path = format!("/webhooks/{id}");
+    let shown = visitor.get(&path).await.is(200);
+    assert!(shown.text.contains("deployed later"), "{}", shown.text);
+    let rotated = visitor.post(&format!("{path}/secret"), &[]).await.is(200);
+    assert!(rotated.text.contains("whsec_"));
+    let shown = visitor.get(&path).await.is(200);
+    assert!(shown.text.contains("signs, too, until"), "{}", shown.text);
+    let told = node.cli(&["webhooks", "describe", id]).await.ok();
+    assert!(told.stdout.contains("FORMER SECRET"), "{}", told.stdout);
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_after_the_session_ended_can_be_sent_again() {
+    let node = Node::start().await;
+    let client = node.with_key(None);
+    let request = client
+        .request(Method::POST, "//webhooks/new")
+        .header("sec-fetch-site", "same-origin")
+        .header(
+            "referer",
+            format!("{}/webhooks/new?source=dc_*", node.url()),
+        );
+    let answer = client.send(request).await.is(401);
+    for part in [
+        "Nothing was changed",
+        "/signin?next=%2Fwebhooks%2Fnew%3Fsource%3Ddc_*",
+    ] {
+        assert!(answer.text.contains(part), "{part}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn the_node_tells_where_its_options_were_set() {
+    let node = Node::builder().flag("--retained-runs=123").start().await;
+    let visitor = Visitor::of(&node).await;
+    let shown = visitor.get("/settings/node").await.is(200);
+    let (_, row) = shown.text.split_once("--retained-runs</code>").unwrap();
+    let row = row.split("</tr>").next().unwrap();
+    assert!(row.contains("123") && row.contains("flag"), "{row}");
+}

@@ -1,0 +1,111 @@
+//! The health and the scope of webhooks as their pages show them.
+
+use std::{collections::HashMap, time::Duration};
+
+use headwater_model::{
+    id::{ListenerId, WebhookId},
+    subscription::Subscription,
+};
+use headwater_platform::RecentAttempts;
+use maud::{Markup, html};
+
+use crate::{
+    part::{
+        state::{Tone, state},
+        text::counted,
+        time,
+    },
+    visit::Visitor,
+};
+
+/// The share of attempts that delivered, of those that are counted.
+pub(crate) fn success(recent: &RecentAttempts) -> Markup {
+    let delivered = recent.attempts - recent.failures;
+    html! {
+        @if recent.attempts == 0 { span.note { "no attempt" } }
+        @else {
+            // Rounded down, so that a failure never shows as 100 %.
+            @let percent = u64::from(delivered) * 100 / u64::from(recent.attempts);
+            @let tone = match percent { 100 => Tone::Good, 90..100 => Tone::Warning, _ => Tone::Bad };
+            (state(tone, &format!("{percent} %")))
+        }
+    }
+}
+
+/// The latencies that half of the attempts and 95 of 100 of them did not exceed.
+pub(crate) fn latency(recent: &RecentAttempts) -> Markup {
+    let took = |ms: u64| time::took(Duration::from_millis(ms));
+    html! {
+        @if let (Some(p50_ms), Some(p95_ms)) = (recent.p50_ms, recent.p95_ms) { (took(p50_ms)) " / " (took(p95_ms)) }
+    }
+}
+
+/// The same in words, with what they are of.
+pub(crate) fn facts(recent: &RecentAttempts, visitor: &Visitor) -> Markup {
+    let took = |ms: Option<u64>| time::took(Duration::from_millis(ms.unwrap_or_default()));
+    html! {
+        dt { "Last 24 hours" }
+        dd {
+            (success(recent))
+            @if recent.attempts > 0 {
+                " of " (counted(recent.attempts.into(), "attempt", "attempts")) " delivered; half took " (took(recent.p50_ms))
+                " at most, 95 of 100 " (took(recent.p95_ms)) "."
+            }
+            @if let Some(since_ms) = recent.since_ms { span.note { " Counted are deliveries dispatched since " (time::ago(since_ms, visitor.now_ms)) "." } }
+        }
+    }
+}
+
+/// The things that a webhook gets events of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    emitters: u64,
+    is_all_sources: bool,
+    is_all_workflows: bool,
+}
+
+impl Scope {
+    /// Those of all webhooks.
+    pub(crate) fn of_each(subscriptions: &[Subscription]) -> HashMap<WebhookId, Self> {
+        let mut scopes: HashMap<WebhookId, Self> = HashMap::new();
+        for one in subscriptions {
+            if let ListenerId::Webhook(id) = &one.listener {
+                scopes.entry(id.clone()).or_default().add(one);
+            }
+        }
+        scopes
+    }
+
+    /// The one of these subscriptions.
+    pub(crate) fn of<'a>(subscriptions: impl IntoIterator<Item = &'a Subscription>) -> Self {
+        let mut scope = Self::default();
+        subscriptions.into_iter().for_each(|one| scope.add(one));
+        scope
+    }
+
+    fn add(&mut self, one: &Subscription) {
+        match one.emitter.to_string().as_str() {
+            "dc_*" => self.is_all_sources = true,
+            "p_*" => self.is_all_workflows = true,
+            _ => self.emitters += 1,
+        }
+    }
+
+    /// The scope as a list shows it, with a warning if it is everything of a kind, later ones too.
+    pub(crate) fn markup(self) -> Markup {
+        html! {
+            @match (self.is_all_sources, self.is_all_workflows, self.emitters) {
+                (true, true, _) => { (state(Tone::Warning, "everything")) }
+                (true, false, _) => { (state(Tone::Warning, "every source")) }
+                (false, true, _) => { (state(Tone::Warning, "every workflow")) }
+                (false, false, 0) => { span.note { "nothing" } }
+                (false, false, count) => { (counted(count, "subscription", "subscriptions")) }
+            }
+        }
+    }
+
+    /// Whether later sources or workflows belong to it without anybody saying so.
+    pub(crate) fn is_open(self) -> bool {
+        self.is_all_sources || self.is_all_workflows
+    }
+}

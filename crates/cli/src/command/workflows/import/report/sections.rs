@@ -13,6 +13,8 @@ pub(super) struct Section {
     /// The next step; empty if the title says it.
     pub(super) next: &'static str,
     pub(super) items: Vec<String>,
+    /// Whether each item is something to do, as against something to know.
+    pub(super) is_work: bool,
 }
 
 /// The outcome in a few words.
@@ -44,6 +46,7 @@ pub(super) fn of(workflow: &Workflow) -> Vec<Section> {
     if let Some(Deployment::Deployed { endpoints, .. }) = &workflow.deployment {
         sections.push(Section {
             title: "URLs of its triggers",
+            is_work: true,
             next: "give them to whoever calls the workflow",
             items: endpoints.clone(),
         });
@@ -71,16 +74,20 @@ pub(super) fn of_all(workflows: &[Workflow]) -> Vec<Section> {
     let mut sections = vec![
         Section {
             title: "Accounts of all workflows",
-            next: "`headwater accounts connect APP`, then replace the id in each workflow.yaml",
+            is_work: true,
+            next: "`headwater accounts connect APP`, or `headwater accounts add APP` for one that `headwater apps` does not \
+                   list; then replace the id in each workflow.yaml",
             items: accounts.collect(),
         },
         Section {
             title: "Variables of all workflows",
+            is_work: true,
             next: "`headwater variables set NAME`",
             items: quoted(variables),
         },
         Section {
             title: "Components of all workflows",
+            is_work: true,
             next: "`headwater list components` shows those that the node has; `headwater publish` the others",
             items: quoted(components),
         },
@@ -97,17 +104,20 @@ fn of_folder(workflow: &Workflow) -> Vec<Section> {
     vec![
         Section {
             title: "Files that differ from those of the origin",
+            is_work: false,
             next: "they were not written over; for those of the origin, import into another folder",
             items: differing,
         },
         Section {
             title: "Fields that were not understood",
+            is_work: true,
             next: "nothing was derived from them, and workflow.yaml says `inactive: true`; compare it with the JSON \
                    beside its folder, and then delete that line",
             items: workflow.not_understood.clone(),
         },
         Section {
             title: "Files that were left out",
+            is_work: false,
             next: "",
             items: workflow.left_out.clone(),
         },
@@ -125,21 +135,25 @@ fn of_needs(folder: &str, needs: &Needs) -> Vec<Section> {
     vec![
         Section {
             title: "Steps to rewrite in JavaScript",
+            is_work: true,
             next: "delete their `runtime` with it, and `uses` if it names the old file",
             items: rewrite.collect(),
         },
         Section {
             title: "Triggers whose configuration is not in the file",
+            is_work: true,
             next: "add below the `id` in workflow.yaml",
             items: triggers(needs, true),
         },
         Section {
             title: "Accounts to connect",
+            is_work: true,
             next: "replace the id in workflow.yaml by that of the new account",
             items: accounts.collect(),
         },
         Section {
             title: "Components of a workspace",
+            is_work: true,
             next: "`headwater publish` them, or put their code into the folder and name the file in `uses`",
             items: private
                 .map(|one| format!("`{}`: {}", one.step, one.uses))
@@ -147,6 +161,7 @@ fn of_needs(folder: &str, needs: &Needs) -> Vec<Section> {
         },
         Section {
             title: "Findings",
+            is_work: true,
             next: "",
             items: findings
                 .map(|one| findings::line(Path::new(folder), one))
@@ -162,7 +177,8 @@ fn to_know(needs: &Needs) -> Vec<Section> {
     vec![
         Section {
             title: "Variables to set",
-            next: "",
+            is_work: true,
+            next: "`headwater variables set NAME`, once for all workflows",
             items: needs
                 .variables
                 .iter()
@@ -171,16 +187,19 @@ fn to_know(needs: &Needs) -> Vec<Section> {
         },
         Section {
             title: "Triggers that are others here",
+            is_work: false,
             next: "",
             items: triggers(needs, false),
         },
         Section {
             title: "Data stores, which begin empty",
+            is_work: false,
             next: "the id is the name of the store here, and may be replaced by a better one",
             items: stores.map(|one| uses(&one.id, &one.used_by)).collect(),
         },
         Section {
             title: "Props that depend on others (`_props_cursor`)",
+            is_work: false,
             next: "they are found anew by each deployment; the cursor has no effect and may stay",
             items: dynamic
                 .map(|one| format!("`{}`: {}", one.step, one.cursor))

@@ -72,7 +72,7 @@ mod tests {
         let path = folder.path().join("event.json");
         std::fs::write(&path, "{\"a\": 1}").unwrap();
         let reference = format!("@{}", path.display());
-        let read = |given| read_json(given, "--event", "the event");
+        let read = |given: &str| read_json(given, "--event", "the event");
         assert_eq!(read(&reference).unwrap(), json!({"a": 1}));
         assert_eq!(read("[1]").unwrap(), json!([1]));
         assert!(read("{").unwrap_err().is::<UsageError>());

@@ -249,8 +249,8 @@ async fn runs_are_a_table_of_those_that_have_ended_or_have_not() {
         ("executing", "status", "running"),
         ("paused", "status", "waiting"),
     ] {
-        let seen = node.run(&["workflows", "runs", "p_1", "--status", given]);
-        assert_eq!(seen.await.code, 0, "{given}");
+        let arguments = ["workflows", "runs", "p_1", "--status", given];
+        assert_eq!(node.run(&arguments).await.code, 0, "{given}");
         let last = node.received(RUNS).pop().unwrap();
         assert_eq!(last.query[field], asked, "{given}");
     }

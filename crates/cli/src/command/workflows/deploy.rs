@@ -174,12 +174,24 @@ mod tests {
         for folder in ["hello", "copy", "other"] {
             write(folder, "workflow.yaml", "name: A");
         }
-        write("hello", STATE_FILE, "---\nid: p_yKCwGWl\n");
-        write("other", STATE_FILE, "---\nid: p_MOCayaq\n");
+        write(
+            "hello",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_yKCwGWl\n",
+        );
+        write(
+            "other",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_MOCayaq\n",
+        );
         for folder in ["hello", "copy", "other"] {
             refuse_copy(&read(folder)).unwrap();
         }
-        write("copy", STATE_FILE, "---\nid: p_yKCwGWl\n");
+        write(
+            "copy",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_yKCwGWl\n",
+        );
         let error = refuse_copy(&read("copy")).unwrap_err().to_string();
         assert!(
             error.contains("hello") && error.contains("p_yKCwGWl"),

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::super::needs::Needs;
 use super::super::outcome::{Deployment, State, Workflow};
 use crate::workflow::findings;
@@ -29,7 +31,7 @@ pub(super) fn outcome(workflow: &Workflow) -> String {
         Some(Deployment::Deployed { id, .. }) => format!("deployed as {id}"),
         Some(Deployment::Left { reason }) => format!("not deployed: {reason}"),
         Some(Deployment::Refused { reason }) => format!("not deployed: {reason}"),
-        None => match workflow.needs.count() {
+        None => match workflow.count() {
             0 => "nothing to do before it is deployed".to_owned(),
             1 => "one thing to do".to_owned(),
             number => format!("{number} things to do"),
@@ -131,7 +133,9 @@ fn of_needs(folder: &str, needs: &Needs) -> Vec<Section> {
     let accounts = needs.accounts.iter();
     let accounts = accounts.map(|one| format!("{} (app {})", uses(&one.id, &one.used_by), one.app));
     let private = needs.private_components.iter();
-    let findings = needs.findings.iter();
+    let is_error = |one: &&Value| findings::is_error(one);
+    let shown = |one: &Value| findings::line(Path::new(folder), one);
+    let (errors, others): (Vec<_>, Vec<_>) = needs.findings.iter().partition(is_error);
     vec![
         Section {
             title: "Steps to rewrite in JavaScript",
@@ -160,12 +164,16 @@ fn of_needs(folder: &str, needs: &Needs) -> Vec<Section> {
                 .collect(),
         },
         Section {
-            title: "Findings",
+            title: "Mistakes",
             is_work: true,
+            next: "correct them in workflow.yaml",
+            items: errors.into_iter().map(shown).collect(),
+        },
+        Section {
+            title: "Findings",
+            is_work: false,
             next: "",
-            items: findings
-                .map(|one| findings::line(Path::new(folder), one))
-                .collect(),
+            items: others.into_iter().map(shown).collect(),
         },
     ]
 }

@@ -105,7 +105,7 @@ fn summary(whole: &Outcome) -> String {
         let deployed = there().filter(is_deployed).count();
         return format!("{came}; {deployed} deployed.");
     }
-    let ready = there().filter(|one| one.needs.count() == 0).count();
+    let ready = there().filter(|one| one.count() == 0).count();
     format!(
         "{came}; in {ready} there is nothing to do before it is deployed, as far as folders tell: they do not know which \
          components the node has."

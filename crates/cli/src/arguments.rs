@@ -160,7 +160,7 @@ pub(crate) enum ClientCommand {
     Import(ImportArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
-    /// Show a source's events, oldest first
+    /// Show the events of a source or workflow, oldest first
     Events(EventsArguments),
     /// Show a source's logs, oldest first
     Logs(LogsArguments),
@@ -312,7 +312,8 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct EventsArguments {
-    /// Source: its id, name or name slug
+    /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
+    #[arg(value_name = "SOURCE_OR_WORKFLOW")]
     pub(crate) source: String,
     /// Keep printing new events; with --json, one JSON object per line
     #[arg(short, long)]

@@ -41,7 +41,18 @@ pub(crate) fn read(given: &str, what: &str) -> Result<String> {
 /// The same of a flag whose value is JSON.
 pub(crate) fn read_json(given: &str, flag: &str, what: &str) -> Result<Value> {
     let parsed = serde_json::from_str(&read(given, what)?);
-    Ok(parsed.map_err(|error| UsageError(format!("{flag} is not JSON: {error}")))?)
+    Ok(parsed.map_err(|error| UsageError(not_json(given, flag, &error)))?)
+}
+
+fn not_json(given: &str, flag: &str, error: &serde_json::Error) -> String {
+    if given.starts_with('@') {
+        return format!("{flag}: {given} is not JSON: {error}");
+    }
+    let next = match std::path::Path::new(given).is_file() {
+        true => format!("a file is named with an @: {flag} @{given}"),
+        false => format!("a text is JSON in quotes: {flag} '\"…\"', and a file is named as @FILE"),
+    };
+    format!("{flag} is not JSON: {given:?} ({error}); {next}")
 }
 
 fn trimmed(mut text: String) -> String {
@@ -61,10 +72,22 @@ mod tests {
         let path = folder.path().join("event.json");
         std::fs::write(&path, "{\"a\": 1}").unwrap();
         let reference = format!("@{}", path.display());
-        let read = |given| read_json(given, "--event", "the event");
+        let read = |given: &str| read_json(given, "--event", "the event");
         assert_eq!(read(&reference).unwrap(), json!({"a": 1}));
         assert_eq!(read("[1]").unwrap(), json!([1]));
         assert!(read("{").unwrap_err().is::<UsageError>());
+        let told = |given: &str| read(given).unwrap_err().to_string();
+        let error = told("nojson");
+        assert!(
+            error.starts_with("--event is not JSON: \"nojson\" ("),
+            "{error}"
+        );
+        assert!(error.contains("@FILE"), "{error}");
+        let error = told(path.to_str().unwrap());
+        assert!(error.ends_with(&format!("--event {reference}")), "{error}");
+        std::fs::write(&path, "no").unwrap();
+        let error = told(&reference);
+        assert!(error.contains("event.json is not JSON"), "{error}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) mod init;
 mod keys;
 mod list;
 mod logs;
+mod new_files;
 mod open;
 pub(crate) mod openapi;
 mod outcome;

@@ -22,11 +22,13 @@ mod runtime;
 mod secret;
 mod serve;
 mod session;
+mod shell;
 mod source;
 mod stamp;
 mod table;
 mod tenant;
 mod timestamp;
+mod usage;
 mod usage_error;
 mod webhook;
 mod workflow;
@@ -42,7 +44,7 @@ fn main() -> std::process::ExitCode {
     if let Some(launched) = launcher::launch_if_asked() {
         return launched;
     }
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
     exit::report(start(cli)).into()
 }
 

@@ -18,7 +18,14 @@ pub(crate) async fn find(client: &Client, id_or_name: &str) -> Result<Value> {
     }
     match find_by_name(client, id_or_name).await? {
         Some(source) => Ok(source),
-        None => bail!("no source is called {id_or_name}; `headwater list` shows the sources"),
+        None if is_workflow(client, id_or_name).await => bail!(
+            "{id_or_name} is a workflow; its commands are below `headwater workflows`, such as `headwater workflows \
+             runs {id_or_name}`"
+        ),
+        None => bail!(
+            "no source is called {id_or_name}; `headwater list` shows the sources, `headwater workflows list` the \
+             workflows"
+        ),
     }
 }
 
@@ -34,6 +41,20 @@ pub(crate) async fn find_id(client: &Client, id_or_name: &str) -> Result<String>
 pub(crate) async fn find_by_name(client: &Client, name: &str) -> Result<Option<Value>> {
     let sources = client.list_scoped(&["users", "me", "sources"]).await?;
     named("sources", sources, name)
+}
+
+/// Whether a text that is not a source is the id, name or name slug of a workflow.
+pub(crate) async fn is_workflow(client: &Client, given: &str) -> bool {
+    if given.starts_with("p_") {
+        return true;
+    }
+    let workflows = client.list_scoped(&["workflows"]).await;
+    workflows.is_ok_and(|workflows| {
+        let fields = ["name", "name_slug"];
+        let is_called =
+            |workflow: &Value| fields.iter().any(|field| text(workflow, field) == given);
+        workflows.iter().any(is_called)
+    })
 }
 
 /// The one of these that is called so. Slugs are unique and names are not: a name that several share asks for an id.

@@ -1,9 +1,8 @@
 //! A workflow as commands name it: by its id, name, name slug or folder. Changes nothing.
 
+pub(crate) mod code;
 pub(crate) mod findings;
 pub(crate) mod folder;
-
-use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -22,9 +21,9 @@ pub(crate) async fn find_id(client: &Client, given: &str) -> Result<String> {
     if given.starts_with("p_") {
         return Ok(given.to_owned());
     }
-    let dir = Path::new(given);
-    if folder::is_workflow(dir) {
-        return folder::workflow_id(dir);
+    let dir = folder::named(given.into());
+    if folder::is_workflow(&dir) {
+        return folder::workflow_id(&dir);
     }
     let workflows = client.list_scoped(&["workflows"]).await?;
     let Some(workflow) = source::named("workflows", workflows, given)? else {

@@ -45,6 +45,7 @@ mod sources;
 mod spare;
 mod specifier;
 mod stated;
+mod syntax;
 mod throwaway;
 mod undeclared;
 mod unsuitable;
@@ -68,6 +69,7 @@ use resolved::Resolved;
 use shared_platform::SharedPlatforms;
 use sources::{Gathering, Sources};
 pub use stated::{StatedComponent, imported_places, stated_component};
+pub use syntax::{SyntaxFault, syntax_faults};
 pub use throwaway::ThrowawayWorkers;
 
 use crate::{

@@ -18,7 +18,8 @@ const FOREIGN_LEN_MIN: usize = 6;
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not {kind} id: expected `{prefix}` and letters or digits, as the platform gave it"
+    "`{text}` is not {kind} id: expected `{prefix}` and {FOREIGN_LEN_MIN} to {BODY_LEN} letters or digits, as the \
+     platform gave it"
 )]
 pub struct InvalidId {
     text: String,

@@ -10,7 +10,7 @@ mod references;
 mod tests;
 
 use crate::{
-    definition::{Definition, NodeKind, TriggerConfig},
+    definition::{Definition, Draft, NodeKind, TriggerConfig},
     finding::{Finding, FoundAt, Severity},
     yaml::Position,
 };
@@ -23,6 +23,17 @@ pub fn check(definition: &Definition, files: &[&str]) -> Vec<Finding> {
     findings.extend(files::check(definition, files));
     findings.extend(triggers(definition));
     findings.extend(ends(definition));
+    sorted(findings)
+}
+
+/// The same about a definition with mistakes, and the mistakes.
+pub fn check_draft(draft: &Draft, files: &[&str]) -> Vec<Finding> {
+    let mut findings = draft.problems.clone();
+    findings.extend(check(&draft.definition, files));
+    sorted(findings)
+}
+
+fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|finding| (finding.place.line, finding.place.column, finding.severity));
     findings
 }
@@ -36,7 +47,8 @@ pub fn additions(definition: &Definition) -> Vec<Finding> {
 
 fn triggers(definition: &Definition) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if definition.triggers.is_empty() && definition.is_active {
+    let has_none = definition.triggers.is_empty() && !definition.record.has_unread_triggers;
+    if has_none && definition.is_active {
         let message = "the workflow has no triggers; it runs only when somebody or another workflow starts it";
         let place = FoundAt::new(Position::START, None);
         findings.push(Finding::new(Severity::Note, place, message));

@@ -24,7 +24,7 @@ pub use self::{
     code::{ComponentReference, InvalidReference, StepCode},
     namespace::{InvalidNamespace, Namespace},
     node::{Branch, Case, IfElse, Loop, Node, NodeKind, OnError, Parallel, Step, Switch},
-    reading::InvalidDefinition,
+    reading::{Draft, InvalidDefinition},
     retry::{FailureKind, Retry},
     settings::{Concurrency, Overflow, Queue, Retention, Settings, Stored, Throttle},
     tree::Definition,

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 
 use super::props::PropArguments;
+use crate::workflow::folder;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunActionArguments {
@@ -19,6 +21,7 @@ pub(crate) struct RunActionArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DevArguments {
     /// Source file; files that it imports by relative paths are watched too. Or the folder of a workflow
+    #[arg(value_parser = PathBufValueParser::new().map(folder::named))]
     pub(crate) file: PathBuf,
     /// Name of the source [default: the component's name]
     #[arg(long)]
@@ -32,9 +35,9 @@ pub(crate) struct DevArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// Kind of component
+    /// Kind of component, or a workflow
     pub(crate) kind: InitKind,
-    /// Name of the component, from which its file names and key are derived
+    /// Name of the component, from which its file names and key are derived; of a workflow, its folder
     pub(crate) name: Option<String>,
 }
 
@@ -44,4 +47,6 @@ pub(crate) enum InitKind {
     Source,
     /// Code that runs once
     Action,
+    /// A folder with steps, as `headwater workflows init` creates it
+    Workflow,
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand, ValueEnum};
+
+use crate::workflow::folder;
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowsArguments {
@@ -62,7 +65,8 @@ pub(crate) struct InitWorkflowArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckWorkflowArguments {
-    /// Folder of the workflow
+    /// Folder of the workflow, or the workflow.yaml in it
+    #[arg(value_parser = PathBufValueParser::new().map(folder::named))]
     pub(crate) dir: PathBuf,
     /// Tell also what Pipedream would not know
     #[arg(long)]
@@ -71,7 +75,8 @@ pub(crate) struct CheckWorkflowArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestWorkflowArguments {
-    /// Folder of the workflow
+    /// Folder of the workflow, or the workflow.yaml in it
+    #[arg(value_parser = PathBufValueParser::new().map(folder::named))]
     pub(crate) dir: PathBuf,
     /// Run each test again for each of its commits, with a node that is killed after that commit
     #[arg(long)]
@@ -96,7 +101,8 @@ pub(crate) struct ImportWorkflowsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowFolderArgument {
-    /// Folder of the workflow
+    /// Folder of the workflow, or the workflow.yaml in it
+    #[arg(value_parser = PathBufValueParser::new().map(folder::named))]
     pub(crate) dir: PathBuf,
 }
 
@@ -130,14 +136,18 @@ pub(crate) struct WorkflowRunsArguments {
     pub(crate) limit: usize,
 }
 
-/// As the API names them, and `open` for those that have not ended.
+/// As the API names them, and `open` for those that have not ended. Pipedream's words are understood, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WorkflowRunStatus {
     Open,
     Queued,
+    #[value(alias = "executing")]
     Running,
+    #[value(alias = "paused")]
     Waiting,
+    #[value(alias = "success")]
     Succeeded,
+    #[value(alias = "error")]
     Failed,
     Cancelled,
 }
@@ -208,10 +218,12 @@ pub(crate) struct ReplaySeveralArguments {
     pub(crate) yes: bool,
 }
 
-/// The status of a run that can be replayed.
+/// The status of a run that can be replayed. Pipedream's words are understood, too.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum EndedStatus {
+    #[value(alias = "success")]
     Succeeded,
+    #[value(alias = "error")]
     Failed,
     Cancelled,
 }

@@ -135,7 +135,8 @@ impl ApiError {
                 "the user of this key is not allowed to do that; use the key of a member of the workspace",
             ),
             404 => Some(
-                "`headwater list` shows the sources and their ids; other things have their own `list` command",
+                "`headwater list` shows the sources and their ids, `headwater workflows list` the workflows; `runs` \
+                 lists the runs of one, and other things have their own `list` command",
             ),
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.stack.is_some() => Some("fix the component and try again"),

@@ -1,4 +1,4 @@
-//! `events`: a source's events as lines or JSON, once or as they come.
+//! `events`: the events of a source or workflow as lines or JSON, once or as they come.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -10,12 +10,13 @@ use crate::follow::Followed;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
+use crate::workflow::{self, folder};
 
 /// The part of an event that a line shows: a little more than the listing's previews have.
 const LINE_BYTES: usize = 2048;
 
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
-    let id = source::find_id(&session.client, &arguments.source).await?;
+    let (kind, id) = emitter(session, &arguments.source).await?;
     let mut filter = Vec::new();
     if let Some(channel) = &arguments.channel {
         filter.push(("event_name", channel.clone()));
@@ -26,27 +27,43 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
     }
     let stream = Stream {
         followed: Followed {
-            path: &["sources", &id, "event_summaries"],
+            path: &[kind, &id, "event_summaries"],
             filter: &filter,
-            feed: &["sources", &id, "sse"],
+            feed: &[kind, &id, "sse"],
             channel: arguments.channel.as_deref(),
         },
         limit: arguments.limit,
         follow: arguments.follow,
         line,
-        nothing: nothing(arguments),
+        nothing: nothing(arguments, kind),
     };
     stream.print(session).await
 }
 
+/// The source or workflow, with the name of its kind in the API.
+async fn emitter(session: &Session, given: &str) -> Result<(&'static str, String)> {
+    let client = &session.client;
+    let is_source =
+        given.starts_with("dc_") || source::find_by_name(client, given).await?.is_some();
+    let is_folder = || folder::is_workflow(&folder::named(given.into()));
+    match !is_source && (is_folder() || source::is_workflow(client, given).await) {
+        true => Ok(("workflows", workflow::find_id(client, given).await?)),
+        false => Ok(("sources", source::find_id(client, given).await?)),
+    }
+}
+
 /// A source that fails, or runs and emits nothing, looks like one that does not run.
-fn nothing(arguments: &EventsArguments) -> String {
+fn nothing(arguments: &EventsArguments, kind: &str) -> String {
     let shown = match &arguments.channel {
         Some(channel) => format!("no events on `{channel}`"),
         None => "no events".to_owned(),
     };
-    let source = &arguments.source;
-    format!("{shown}; `headwater runs {source}` shows whether it runs, and how its runs ended")
+    let emitter = &arguments.source;
+    let runs = match kind {
+        "workflows" => "workflows runs",
+        _ => "runs",
+    };
+    format!("{shown}; `headwater {runs} {emitter}` shows whether it runs, and how its runs ended")
 }
 
 /// An entry as a line.

@@ -1,12 +1,12 @@
 //! `init`: writes a component to begin with, and a test of it, into the current folder. Asks no node.
 
-use std::fs::File;
-use std::io::{ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::json;
 
+use super::new_files::{refuse_existing, write_new};
+use super::workflows;
 use crate::arguments::{InitArguments, InitKind};
 use crate::exit::Exit;
 use crate::output;
@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &InitArguments, as_json: bool) -> Result<Exit> {
     let (templates, default, next) = match arguments.kind {
         InitKind::Source => (SOURCE, "my-source", "headwater dev"),
         InitKind::Action => (ACTION, "my-action", "headwater run-action"),
+        InitKind::Workflow => return workflows::init(arguments.name.as_deref(), as_json),
     };
     let name = arguments.name.as_deref().unwrap_or(default);
     let key = key_of(name)?;
@@ -65,30 +66,6 @@ fn key_of(name: &str) -> Result<String, UsageError> {
             "{name:?} is not a name for a component: use letters and digits, {NAME_BYTES} at most"
         ))),
     }
-}
-
-/// Before anything is written: half of the files would be worse than none.
-pub(super) fn refuse_existing(paths: &[PathBuf]) -> Result<(), UsageError> {
-    match paths.iter().find(|path| path.symlink_metadata().is_ok()) {
-        Some(path) => Err(exists(path)),
-        None => Ok(()),
-    }
-}
-
-pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
-    let created = File::create_new(path);
-    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-    match written {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(path).into()),
-        written => written.with_context(|| format!("cannot write {}", path.display())),
-    }
-}
-
-fn exists(path: &Path) -> UsageError {
-    UsageError(format!(
-        "{} exists already; give another name, or delete it",
-        path.display()
-    ))
 }
 
 #[cfg(test)]

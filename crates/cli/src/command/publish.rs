@@ -3,6 +3,9 @@
 
 mod subject;
 mod tree;
+mod undescribed;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use futures::StreamExt as _;
@@ -27,7 +30,8 @@ pub(super) async fn run(session: &Session, arguments: &PublishArguments) -> Resu
             session.print(&component, |component| listing([component]))?;
             Ok(Exit::Success)
         }
-        Subject::Many(units) => publish_all(session, &units).await,
+        Subject::Many(units) => publish_all(session, &units, &[]).await,
+        Subject::Folder(units, unsaid) => publish_all(session, &units, &unsaid).await,
     }
 }
 
@@ -47,8 +51,9 @@ struct Tally {
     failed: usize,
 }
 
-async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
+async fn publish_all(session: &Session, units: &[Unit], unsaid: &[PathBuf]) -> Result<Exit> {
     let mut tally = Tally::default();
+    let all = units.len() + unsaid.len();
     let attempts = units
         .iter()
         .map(|unit| async move { (unit, publish(&session.client, unit).await) });
@@ -57,7 +62,7 @@ async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
         .buffered(CONCURRENT)
         .enumerate();
     while let Some((index, (unit, published))) = attempts.next().await {
-        let place = format!("[{}/{}]", index + 1, units.len());
+        let place = format!("[{}/{all}]", index + 1);
         match published {
             Ok(component) => {
                 output::note(&format!(
@@ -79,6 +84,12 @@ async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
             }
         }
     }
+    for (index, path) in unsaid.iter().enumerate() {
+        let place = format!("[{}/{all}]", units.len() + index + 1);
+        let (path, reason) = (path.display(), undescribed::REASON);
+        output::note(&format!("{place} refused {path}: {reason}"));
+        tally.failed += 1;
+    }
     let published = Value::from(tally.published);
     if session.json {
         output::json(&published)?;
@@ -86,10 +97,12 @@ async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
         output::data(&listing(components))?;
     }
     if tally.failed > 0 {
-        let (failed, all) = (tally.failed, units.len());
-        output::note(&format!(
-            "{failed} of {all} components failed; the others are in the registry"
-        ));
+        let failed = tally.failed;
+        let others = match failed == all {
+            true => "",
+            false => "; the others are in the registry",
+        };
+        output::note(&format!("{failed} of {all} components failed{others}"));
         return Ok(Exit::Failure);
     }
     if tally.kept > 0 {

@@ -23,8 +23,8 @@ use inquire::Confirm;
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    DeleteWorkflowArguments, DevArguments, Global, WorkflowsClientCommand as ClientCommand,
-    WorkflowsCommand,
+    DeleteWorkflowArguments, DevArguments, Global, InitWorkflowArguments,
+    WorkflowsClientCommand as ClientCommand, WorkflowsCommand,
 };
 use crate::exit::Exit;
 use crate::output;
@@ -36,11 +36,20 @@ use crate::workflow;
 pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Exit> {
     match command {
         WorkflowsCommand::Init(arguments) => init::run(&arguments, global.json),
-        WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json),
+        WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json).await,
         WorkflowsCommand::Test(arguments) => Box::pin(test::run(&arguments, global.json)).await,
         WorkflowsCommand::Import(arguments) => import::run(global, &arguments).await,
         WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,
     }
+}
+
+/// `headwater init workflow`.
+pub(super) fn init(name: Option<&str>, as_json: bool) -> Result<Exit> {
+    let arguments = InitWorkflowArguments {
+        dir: name.unwrap_or("my-workflow").into(),
+        name: None,
+    };
+    init::run(&arguments, as_json)
 }
 
 /// `headwater dev` with a folder.

@@ -186,7 +186,8 @@ impl WorkflowFolders {
                 continue;
             }
             if let Err(error) = self.deployer.turn_off(&id).await {
-                tracing::error!(workflow_id = %id, "the folder is gone, and the workflow cannot be turned off: {error:#}");
+                let folder = self.deployer.folder_of(&id);
+                tracing::error!(workflow_id = %id, "the folder {folder} is gone, and the workflow cannot be turned off: {error:#}");
                 self.away.insert(id, Instant::now() + AGAIN_AFTER);
             }
         }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use headwater_workflow::check::{additions, check};
-use headwater_workflow::definition::Definition;
+use headwater_workflow::check::{additions, check_draft};
+use headwater_workflow::definition::Draft;
 use headwater_workflow::finding::Finding;
 use headwater_workflow::state_file::{InvalidStateFile, StateFile};
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ use crate::source::text;
 /// Everything that the files tell without a node; with `pipedream` also what Pipedream would not know.
 pub(crate) fn of_folder(folder: &Folder, pipedream: bool) -> Vec<Value> {
     let paths = folder.paths();
-    let mut findings = match Definition::read(folder.definition(), &paths) {
-        Ok(definition) => {
-            let mut findings = check(&definition, &paths);
+    let mut findings = match Draft::read(folder.definition(), &paths) {
+        Ok(draft) => {
+            let mut findings = check_draft(&draft, &paths);
             if pipedream {
-                findings.extend(additions(&definition));
+                findings.extend(additions(&draft.definition));
                 findings.sort_by_key(|finding| (finding.place.line, finding.place.column));
             }
             findings

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use headwater_workflow::state_file::StateFile;
 
 use crate::own_file;
+use crate::shell;
 use crate::stamp::{Stamp, stamp};
 
 pub(crate) const DEFINITION_FILE: &str = "workflow.yaml";
@@ -77,6 +78,18 @@ impl Folder {
     }
 }
 
+/// The folder that a person means who names it, or the definition in it.
+pub(crate) fn named(path: PathBuf) -> PathBuf {
+    if !path.ends_with(DEFINITION_FILE) || path.is_dir() {
+        return path;
+    }
+    match path.parent() {
+        Some(dir) if dir.as_os_str().is_empty() => PathBuf::from("."),
+        Some(dir) => dir.to_owned(),
+        None => path,
+    }
+}
+
 /// Whether it is the folder of a workflow.
 pub(crate) fn is_workflow(dir: &Path) -> bool {
     dir.join(DEFINITION_FILE).is_file()
@@ -96,8 +109,9 @@ pub(crate) fn workflow_id(dir: &Path) -> Result<String> {
     };
     let Some(id) = state.id else {
         bail!(
-            "{dir} has not been deployed; deploy it with `headwater workflows deploy {dir}`",
-            dir = dir.display()
+            "{shown} has not been deployed; deploy it with `headwater workflows deploy {word}`",
+            shown = dir.display(),
+            word = shell::word(dir)
         );
     };
     Ok(id.to_string())
@@ -106,10 +120,17 @@ pub(crate) fn workflow_id(dir: &Path) -> Result<String> {
 /// The files that belong to a workflow, by their paths within its folder.
 pub(crate) fn files_of(dir: &Path) -> Result<BTreeMap<String, PathBuf>> {
     if !is_workflow(dir) {
+        if dir.is_file() {
+            bail!(
+                "{} is a file; name the folder of a workflow, which has a {DEFINITION_FILE}",
+                dir.display()
+            );
+        }
         bail!(
-            "there is no {DEFINITION_FILE} in {dir}; name the folder of a workflow, or create one with `headwater \
-             workflows init {dir}`",
-            dir = dir.display()
+            "there is no {DEFINITION_FILE} in {shown}; name the folder of a workflow, or create one with `headwater \
+             workflows init {word}`",
+            shown = dir.display(),
+            word = shell::word(dir)
         );
     }
     let mut found = BTreeMap::new();
@@ -256,10 +277,25 @@ mod tests {
     }
 
     #[test]
+    fn the_definition_stands_for_its_folder() {
+        for (given, meant) in [
+            ("workflow.yaml", "."),
+            ("./workflow.yaml", "."),
+            ("a/b/workflow.yaml", "a/b"),
+            ("a/b", "a/b"),
+            ("a/my-workflow.yaml", "a/my-workflow.yaml"),
+        ] {
+            assert_eq!(named(given.into()), Path::new(meant), "{given}");
+        }
+    }
+
+    #[test]
     fn a_folder_without_a_definition_is_told_how_to_get_one() {
         let dir = folder(&[("entry.js", b"a")]);
         let error = Folder::read(dir.path()).unwrap_err().to_string();
         assert!(error.contains("workflows init"), "{error}");
+        let error = Folder::read(&dir.path().join("entry.js")).unwrap_err();
+        assert!(error.to_string().contains("is a file"), "{error}");
     }
 
     #[test]

@@ -115,6 +115,33 @@ async fn the_components_of_a_folder_are_published_and_the_failing_ones_named() {
 }
 
 #[tokio::test]
+async fn a_component_that_does_not_write_out_its_version_is_named_as_refused() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let folder = tempfile::tempdir().unwrap();
+    let shorthand =
+        "const version = \"1.0.0\";\nexport default { key: \"shop-b\", version, run() {} };\n";
+    write(folder.path(), "actions/a/a.mjs", &component("shop-a"));
+    write(folder.path(), "actions/b/b.mjs", shorthand);
+    let path = folder.path().to_str().unwrap();
+    let seen = node.run(&["publish", path]).await;
+    assert_eq!(seen.code, 1);
+    assert_eq!(
+        seen.stderr.replace(path, "DIR"),
+        "[1/2] published shop-a 1.0.0\n\
+         [2/2] refused DIR/actions/b/b.mjs: it does not write out its `key` and `version`\n\
+         1 of 2 components failed; the others are in the registry\n"
+    );
+    std::fs::remove_file(folder.path().join("actions/a/a.mjs")).unwrap();
+    let seen = node.run(&["publish", path]).await;
+    assert!(
+        seen.stderr.ends_with("\n1 of 1 components failed\n"),
+        "{}",
+        seen.stderr
+    );
+}
+
+#[tokio::test]
 async fn a_bad_file_of_a_package_holds_up_no_other_component() {
     let node = Node::start().await;
     node.on("POST /v1/registry/folders", |request| {

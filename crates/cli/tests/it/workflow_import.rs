@@ -187,7 +187,11 @@ async fn a_checkout_comes_over_byte_for_byte_and_the_report_tells_the_work() {
     for told in [
         "## music/playlist-p_ljC2d9V",
         "`ti_xQTMXB8` (schedule): `type: schedule`",
-        "apn_3JhQwL",
+        "- [ ] `apn_3JhQwL`",
+        "- [ ] `KEY`",
+        // Something to know, and nothing to do.
+        "\n- `ds_n5uXlr`",
+        "in 0 there is nothing to do before it is deployed",
     ] {
         assert!(markdown.contains(told), "{told} in {markdown}");
     }
@@ -384,6 +388,8 @@ async fn an_exported_project_becomes_folders_beside_their_json() {
         entry(&report, "odd-p_MOCayaq")["not_understood"],
         json!(["edges"])
     );
+    let told = std::fs::read_to_string(into.path().join("import-report.md")).unwrap();
+    assert!(told.contains("2 of 3 workflows came over"), "{told}");
     let again = import(&node, &zip, into.path(), &["--json"]).await;
     assert_eq!(entry(&again.json(), "odd-p_MOCayaq")["state"], "unchanged");
 }

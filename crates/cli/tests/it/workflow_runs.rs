@@ -122,13 +122,13 @@ async fn a_run_is_followed_through_waits_and_a_busy_node_and_each_step_is_shown_
     );
     assert_eq!(
         seen.stderr,
-        "enrich  info   hello\n\
+        "2026-01-01T00:00:00.005Z  enrich  info   hello\n\
+         2026-01-01T00:00:00.005Z  approve  info   hello\n\
          approve waits (suspend) until 2026-01-02T00:00:00.000Z\n\
          \x20 resume  http://node/w/t/resume\n\
          \x20 cancel  http://node/w/t/cancel\n\
          busy; still trying\n\
-         connected again\n\
-         approve  info   hello\n"
+         connected again\n"
     );
     one_after_the_other(&node, RUN, answers);
     let seen = node.run(&[&arguments[..], &["--json"]].concat()).await;
@@ -158,6 +158,78 @@ async fn a_run_that_fails_fails_the_command() {
 }
 
 #[tokio::test]
+async fn each_try_is_shown_and_results_that_are_used_again_are_not() {
+    let node = Node::start().await;
+    node.data("POST /v1/workflows/p_1/run", json!({"id": "inv_1"}));
+    let mut used_again = step("enrich", "succeeded");
+    used_again["ended_at_ms"] = json!(BEGAN_MS - 60_000);
+    let tried = |tries: usize, status: &str| {
+        let mut tried = failed_step();
+        tried["status"] = json!(status);
+        tried["error"]["stack"] = json!(format!("Error: try {tries} failed"));
+        tried["logs"] = (1..=tries)
+            .map(|number| {
+                let at = BEGAN_MS + i64::try_from(number).unwrap();
+                json!({"level": "info", "message": format!("try {number}"), "ts": at})
+            })
+            .collect();
+        tried
+    };
+    let waiting = |tries: usize| {
+        let mut run = run("waiting", json!([used_again, tried(tries, "waiting")]));
+        let ends = BEGAN_MS + 1_000 * i64::try_from(tries).unwrap();
+        run["waits"] = json!([{
+            "path": "tell", "kind": "retry", "resume_url": "http://node/w/t/resume", "expires_at_ms": ends,
+        }]);
+        run
+    };
+    let ended = run("failed", json!([used_again, tried(3, "failed")]));
+    one_after_the_other(&node, RUN, vec![waiting(1), waiting(2), ended]);
+    let seen = node.run(&["workflows", "run", "p_1", "--wait"]).await;
+    assert!(!seen.stdout.contains("enrich"), "{}", seen.stdout);
+    assert_eq!(
+        seen.stderr.lines().take(11).collect::<Vec<_>>(),
+        [
+            "2026-01-01T00:00:00.001Z  tell  info   try 1",
+            "tell: Error: try 1 failed",
+            "tell waits (retry) until 2026-01-01T00:00:01.000Z",
+            "  resume  http://node/w/t/resume",
+            "2026-01-01T00:00:00.002Z  tell  info   try 2",
+            "tell: Error: try 2 failed",
+            "tell waits (retry) until 2026-01-01T00:00:02.000Z",
+            "  resume  http://node/w/t/resume",
+            "2026-01-01T00:00:00.003Z  tell  info   try 3",
+            "tell: Error: try 3 failed",
+            "error: run inv_1 has failed; `headwater runs describe inv_1` shows it",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_replay_from_a_name_that_is_no_path_tells_the_paths() {
+    let node = Node::start().await;
+    node.on(REPLAY, |_| {
+        let message = "the deployment has no step `dbl`";
+        (
+            422,
+            json!({"error": {"code": "invalid", "message": message, "param": "from"}}),
+        )
+    });
+    let steps = json!([step("lp", "succeeded"), step("lp[0].dbl", "failed")]);
+    node.data(RUN, run("failed", steps));
+    let seen = node
+        .run(&["workflows", "replay", "inv_1", "--from", "dbl"])
+        .await;
+    assert_eq!(seen.code, 2);
+    assert!(
+        seen.stderr
+            .contains("no step with the path `dbl`; it has `lp[0].dbl`"),
+        "{}",
+        seen.stderr
+    );
+}
+
+#[tokio::test]
 async fn runs_are_a_table_of_those_that_have_ended_or_have_not() {
     let node = Node::start().await;
     node.list(RUNS, json!([summary("inv_1", "failed")]));
@@ -167,15 +239,30 @@ async fn runs_are_a_table_of_those_that_have_ended_or_have_not() {
         "ID      QUEUED                     TRIGGER   STATUS   TOOK    ERROR\n\
          inv_1   2026-01-01T00:00:00.000Z   http      failed   42 ms   no such channel\n"
     );
-    node.run(&["workflows", "runs", "p_1", "--status", "waiting"])
-        .await;
-    node.run(&["workflows", "runs", "p_1", "--status", "open"])
-        .await;
+    // Those that have not ended are asked for, as the list leaves them out.
+    assert!(seen.stderr.contains("--status open"), "{}", seen.stderr);
+    for (given, field, asked) in [
+        ("waiting", "status", "waiting"),
+        ("open", "open", "true"),
+        ("success", "status", "succeeded"),
+        ("error", "status", "failed"),
+        ("executing", "status", "running"),
+        ("paused", "status", "waiting"),
+    ] {
+        let arguments = ["workflows", "runs", "p_1", "--status", given];
+        assert_eq!(node.run(&arguments).await.code, 0, "{given}");
+        let last = node.received(RUNS).pop().unwrap();
+        assert_eq!(last.query[field], asked, "{given}");
+    }
     let asked = node.received(RUNS);
     assert_eq!(asked[0].query["limit"], "3");
     assert!(!asked[0].query.contains_key("status"));
-    assert_eq!(asked[1].query["status"], "waiting");
-    assert_eq!(asked[2].query["open"], "true");
+    assert_eq!(asked[1].query["open"], "true");
+    let mut timed = summary("inv_1", "failed");
+    timed["trigger"] = json!("timer");
+    node.list(RUNS, json!([timed]));
+    let seen = node.run(&["workflows", "runs", "p_1"]).await;
+    assert!(seen.stdout.contains("  schedule  "), "{}", seen.stdout);
     node.list(RUNS, json!([]));
     let seen = node.run(&["workflows", "runs", "p_1"]).await;
     assert_eq!((seen.code, &*seen.stdout), (0, ""));
@@ -195,7 +282,11 @@ async fn a_described_run_of_a_workflow_shows_steps_waits_sends_and_failures() {
     );
     shown["waits"] = json!([wait()]);
     shown["sends"] = json!([{
-        "path": "enrich", "number": 0, "way": "http", "state": "sent", "attempts": 1, "result": {"status": 204},
+        "path": "enrich", "number": 0, "way": "http", "state": "sent", "attempts": 1,
+        "result": {"attempt": 1, "request": {"text": "x".repeat(300)}, "response": {"status": 204}},
+    }, {
+        "path": "tell", "number": 0, "way": "email", "state": "failed", "attempts": 3,
+        "result": {"attempt": 3, "request": {"text": "x".repeat(300)}, "error": "550 no such mailbox"},
     }]);
     node.data(RUN, shown.clone());
     let seen = node.run(&["runs", "describe", "inv_1"]).await;
@@ -219,12 +310,16 @@ async fn a_described_run_of_a_workflow_shows_steps_waits_sends_and_failures() {
          enrich   succeeded   1          10 ms   {\"n\":1}\n\
          tell     failed      1          10 ms\n\
          \n\
+         RESULTS\n\
+         enrich.$return_value  {\"n\":1}\n\
+         \n\
          WAIT      KIND      UNTIL                      URLS\n\
          approve   suspend   2026-01-02T00:00:00.000Z   http://node/w/t/resume\n\
          \x20                                              http://node/w/t/cancel\n\
          \n\
-         SEND OF   WAY    STATE   ATTEMPTS   RESULT\n\
-         enrich    http   sent    1          {\"status\":204}\n\
+         SEND OF   WAY     STATE    ATTEMPTS   ANSWER\n\
+         enrich    http    sent     1          {\"status\":204}\n\
+         tell      email   failed   3          550 no such mailbox\n\
          \n\
          LOG\n\
          2026-01-01T00:00:00.005Z  enrich  info   hello\n\

@@ -57,6 +57,62 @@ async fn a_new_folder_has_nothing_to_complain_about_and_is_not_written_twice() {
 }
 
 #[tokio::test]
+async fn the_definition_stands_for_its_folder_and_a_folder_that_a_shell_would_split_is_quoted() {
+    let node = Node::start().await;
+    let folder = folder(&node).await;
+    let file = folder.path().join("workflow.yaml");
+    for command in ["check", "deploy"] {
+        deployed(&node);
+        let seen = node.run(&["workflows", command, path(&file)]).await;
+        assert_eq!(seen.code, 0, "{command}: {}", seen.stderr);
+    }
+    let dir = folder.path().join("My New Flow");
+    let seen = node.run(&["init", "workflow", path(&dir)]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    let told = format!("headwater workflows deploy '{}'", path(&dir));
+    assert!(seen.stderr.contains(&told), "{}", seen.stderr);
+    assert!(dir.join("greet/entry.js").is_file());
+}
+
+#[tokio::test]
+async fn commands_of_sources_lead_to_those_of_workflows() {
+    let node = Node::start().await;
+    node.list("GET /v1/users/me/sources", json!([]));
+    node.list("GET /v1/workflows", json!([workflow()]));
+    for command in [
+        &["runs", "orders"][..],
+        &["logs", "Orders"],
+        &["run", "p_abcdefg"],
+        &["pause", "orders"],
+    ] {
+        let seen = node.run(command).await;
+        assert_eq!(seen.code, 1, "{command:?}");
+        assert!(
+            seen.stderr
+                .contains("is a workflow; its commands are below `headwater workflows`"),
+            "{command:?}: {}",
+            seen.stderr
+        );
+    }
+    let event = json!({
+        "id": "1767225600000-0", "indexed_at_ms": 1_767_225_600_000_i64, "event": {"order": 7},
+        "metadata": {"name": ""},
+    });
+    node.list(
+        "GET /v1/workflows/p_abcdefg/event_summaries",
+        json!([event]),
+    );
+    for named in ["orders", "p_abcdefg"] {
+        let seen = node.run(&["events", named]).await;
+        assert_eq!(
+            seen.stdout, "2026-01-01T00:00:00.000Z  -  {\"order\":7}\n",
+            "{}",
+            seen.stderr
+        );
+    }
+}
+
+#[tokio::test]
 async fn errors_are_found_without_a_node_and_keep_a_folder_from_being_sent() {
     let node = Node::start().await;
     let folder = folder(&node).await;

@@ -119,6 +119,16 @@ impl DenoTool {
         blocking(&self.builds_dir(), made).await
     }
 
+    /// Creates the folder of builds, where no builder has.
+    pub(super) async fn prepare(&self) -> Result<(), EngineError> {
+        let builds = self.builds_dir();
+        let created = tokio::fs::create_dir_all(&builds).await;
+        created.map_err(|error| EngineError::Unavailable {
+            context: format!("cannot create the folder {}", builds.display()),
+            reason: error.to_string(),
+        })
+    }
+
     /// The folder in which those of builds are.
     fn builds_dir(&self) -> PathBuf {
         self.deno_dir.with_file_name(super::layout::BUILDS)

@@ -48,6 +48,28 @@ pub struct LocalBundling {
     pub registry_env: Vec<(OsString, OsString)>,
 }
 
+impl LocalBundling {
+    /// Deno with the caller's rights.
+    pub(super) fn tool(&self) -> DenoTool {
+        let deno_dir = self.cache_dir.join("deno-dir");
+        let source = BundlerSource {
+            deno: self.deno.clone(),
+            kept_in: None,
+            registry_env: self.registry_env.clone(),
+        };
+        DenoTool {
+            program: Program::OnOwnFiles(self.deno.clone()),
+            bundler: Arc::new(Bundler::new(source, deno_dir.clone())),
+            deno_dir,
+            registry_env: [
+                self.registry_env.clone(),
+                vec![("DENO_NO_PACKAGE_JSON".into(), "1".into())],
+            ]
+            .concat(),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Info {
     modules: Vec<Module>,
@@ -113,23 +135,8 @@ impl Bundling {
             .canonicalize()
             .map_err(|error| unbundled(&shown, error))?;
         let name = full.file_name().unwrap_or(OsStr::new("component"));
-        let deno_dir = config.cache_dir.join("deno-dir");
-        let source = BundlerSource {
-            deno: config.deno.clone(),
-            kept_in: None,
-            registry_env: config.registry_env.clone(),
-        };
         Ok(Self {
-            tool: DenoTool {
-                program: Program::OnOwnFiles(config.deno.clone()),
-                bundler: Arc::new(Bundler::new(source, deno_dir.clone())),
-                deno_dir,
-                registry_env: [
-                    config.registry_env.clone(),
-                    vec![("DENO_NO_PACKAGE_JSON".into(), "1".into())],
-                ]
-                .concat(),
-            },
+            tool: config.tool(),
             name: Path::new(".").join(name).into_os_string(),
             folder: full.parent().unwrap_or(Path::new("/")).to_owned(),
             shown,

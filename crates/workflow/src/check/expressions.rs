@@ -15,7 +15,8 @@ pub(super) fn check(definition: &Definition) -> Vec<Finding> {
     let expressions = definition.record.expressions.iter();
     let mut findings: Vec<_> = expressions.filter_map(of_expression).collect();
     let names = definition.nodes().map(|node| node.namespace.as_str());
-    let names: HashSet<_> = names.chain(["trigger"]).collect();
+    let unread = definition.record.unread.iter().map(String::as_str);
+    let names: HashSet<_> = names.chain(unread).chain(["trigger"]).collect();
     let literals = definition.record.literals.iter();
     findings.extend(literals.filter_map(|literal| of_literal(literal, &names)));
     findings

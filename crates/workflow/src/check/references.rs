@@ -44,6 +44,7 @@ fn of_reference(
                 "`{name}` does not run before this, or is in a branch whose steps cannot be seen from here"
             )
         }
+        None if definition.record.unread.contains(name) => return None,
         None => format!(
             "the workflow has no step `{name}`{}",
             similar(definition, name)

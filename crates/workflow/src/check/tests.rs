@@ -1,8 +1,8 @@
 //! Findings about whole files.
 
-use super::{additions, check};
+use super::{additions, check, check_draft};
 use crate::{
-    definition::Definition,
+    definition::{Definition, Draft},
     finding::{Finding, Severity},
 };
 
@@ -25,6 +25,86 @@ fn findings(keys: &str) -> Vec<String> {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let findings = check(&definition, &files);
     findings.iter().map(ToString::to_string).collect()
+}
+
+/// The findings about a whole file, mistakes included, by line.
+fn findings_of_draft(text: &str) -> Vec<String> {
+    let draft = Draft::read(text, &[]).unwrap();
+    let findings = check_draft(&draft, &[]);
+    let shown = findings.iter().map(|finding| {
+        let path = finding.place.path.as_ref();
+        let path = path.map_or_else(String::new, |path| format!(" {path}"));
+        let message = finding.message.split(';').next().unwrap_or_default();
+        format!("{}{path}: {message}", finding.place.line)
+    });
+    shown.collect()
+}
+
+#[test]
+fn mistakes_hide_nothing_else_and_cause_no_other_findings() {
+    let found = findings_of_draft(
+        "name: Test
+triggers:
+- { type: schedule, cron: soon, timezone: Mars/Base }
+steps:
+- namespace: each
+  type: loop
+  steps:
+  - namespace: old
+    runtime: python3.12
+  - namespace: use
+    code: '1'
+    props: { ok: '{{steps.each.item}}', bad: '{{steps.}}', other: '{{steps.nobody}}' }
+- namespace: odd
+  type: dealy
+  steps: [{ namespace: inner }]
+- { namespace: my step, code: '1', props: { x: '{{steps.old}}' } }
+- code: '1'
+  props: { x: '{{steps.odd}} {{steps.inner}} {{steps.each}}' }
+- { namespace: stop, type: end, if: maybe }
+- namespace: gone
+",
+    );
+    let expected = [
+        "3: `cron`: ",
+        "3: `timezone`: `Mars/Base` is not an IANA time zone",
+        "5 each: a loop has either `over` or `while`",
+        "8 each.old: `old/entry.py` is code for `python3.12`",
+        "12 each.use: `props.bad`: `{{steps.}}` is not an expression",
+        "12 each.use: `props.other`: `steps.nobody` is undefined",
+        "14 odd: ",
+        "16: `my step` cannot be a namespace",
+        "16 my step: `props.x`: `steps.old` is undefined",
+        "17: `namespace` is missing here",
+        "19 stop: ",
+        "20 gone: the file `gone/entry.js` is not in the workflow's folder",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn a_branch_without_a_name_hides_nothing_of_its_steps() {
+    let found = findings_of_draft(
+        "name: Test
+triggers: [{ type: http }]
+steps:
+- namespace: route
+  type: ifelse
+  branches:
+  - if: '{{true}}'
+    steps: [{ namespace: a }]
+",
+    );
+    assert_eq!(
+        found,
+        [
+            "7 route: `name` is missing here",
+            "8 route.?.a: the file `a/entry.js` is not in the workflow's folder",
+        ]
+    );
 }
 
 #[test]

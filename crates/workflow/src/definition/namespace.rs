@@ -28,6 +28,11 @@ pub enum InvalidNamespace {
 }
 
 impl Namespace {
+    /// A name that may break the rules, in a draft.
+    pub(super) fn unchecked(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

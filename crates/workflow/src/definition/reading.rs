@@ -53,6 +53,15 @@ impl From<InvalidYaml> for InvalidDefinition {
     }
 }
 
+/// A definition as far as it could be read: values that cannot stand have others in their places. Not for running.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The definition, which is whole if there are no mistakes.
+    pub definition: Definition,
+    /// The mistakes, in the order of the file.
+    pub problems: Vec<Finding>,
+}
+
 impl Definition {
     /// Reads the text of a `workflow.yaml`. `files` are the paths of the folder's files, which decide about the code file
     /// of a step that names none.
@@ -60,18 +69,35 @@ impl Definition {
     /// # Errors
     /// It is not YAML, or values in it cannot stand.
     pub fn read(text: &str, files: &[&str]) -> Result<Self, InvalidDefinition> {
+        let Draft {
+            definition,
+            problems,
+        } = Draft::read(text, files)?;
+        match problems.is_empty() {
+            true => Ok(definition),
+            false => Err(InvalidDefinition { problems }),
+        }
+    }
+}
+
+impl Draft {
+    /// Reads the same text as far as it goes, so that a check tells everything at once.
+    ///
+    /// # Errors
+    /// It is not YAML.
+    pub fn read(text: &str, files: &[&str]) -> Result<Self, InvalidDefinition> {
         let yaml = load(text)?;
         let mut reader = Reader::new(files);
         let definition = workflow(&yaml, &mut reader);
         let (mut problems, record) = reader.finish();
-        if problems.is_empty() {
-            return Ok(Self {
+        problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
+        Ok(Self {
+            definition: Definition {
                 record,
                 ..definition
-            });
-        }
-        problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
-        Err(InvalidDefinition { problems })
+            },
+            problems,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Things that a reader saw on its way through a file, for [`crate::check`]: expressions and texts with their places, unknown
 //! keys, and keys that are not Pipedream's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{finding::Finding, path::Path, yaml::Position};
 
@@ -46,6 +46,12 @@ pub(crate) struct Record {
     pub(crate) additions: Vec<Finding>,
     /// The places of steps and blocks.
     pub(crate) nodes: HashMap<Path, Position>,
+    /// The places of code within the file, by step.
+    pub(crate) codes: HashMap<Path, Position>,
+    /// The names of steps and blocks that could not be read.
+    pub(crate) unread: HashSet<String>,
+    /// Whether there are triggers that could not be read.
+    pub(crate) has_unread_triggers: bool,
 }
 
 impl Scope {

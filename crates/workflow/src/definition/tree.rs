@@ -81,6 +81,11 @@ impl Definition {
         }
     }
 
+    /// The place of a step's code, if that is within the file.
+    pub fn code_position(&self, path: &Path) -> Option<Position> {
+        self.record.codes.get(path).copied()
+    }
+
     /// The outermost list of nodes that a path is in, and that list's path: the workflow's steps, or its handler.
     pub fn sequence_at_root(&self, path: &Path) -> (Path, &[Node]) {
         match is_name(path.segments().first(), ON_ERROR) {

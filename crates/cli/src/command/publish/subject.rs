@@ -7,6 +7,7 @@ use headwater_engine::build::component_files;
 use headwater_model::package::PackageReference;
 use serde_json::{Value, json};
 
+use super::undescribed;
 use crate::arguments::PublishArguments;
 use crate::bundle;
 use crate::client::Client;
@@ -21,6 +22,8 @@ pub(super) enum Subject {
     One(Unit),
     /// Never none.
     Many(Vec<Unit>),
+    /// The same of a folder, and the files of it that should be components and are not described.
+    Folder(Vec<Unit>, Vec<PathBuf>),
 }
 
 /// One component to publish.
@@ -109,7 +112,8 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn in_folder(folder: &Path) -> Result<Subject> {
     let files = files_in(folder)?;
-    if files.is_empty() {
+    let unsaid = undescribed::undescribed(folder, &files)?;
+    if files.is_empty() && unsaid.is_empty() {
         bail!(
             "there is no component in {}: a component file has a default export and writes out its \
              `key` and `version`",
@@ -117,7 +121,8 @@ fn in_folder(folder: &Path) -> Result<Subject> {
         );
     }
     let units = files.iter().map(|file| Unit::File(folder.join(file)));
-    Ok(Subject::Many(units.collect()))
+    let unsaid = unsaid.iter().map(|file| folder.join(file));
+    Ok(Subject::Folder(units.collect(), unsaid.collect()))
 }
 
 async fn in_package(client: &Client, package: &PackageReference) -> Result<Subject> {

@@ -13,6 +13,7 @@ use serde_json::Value;
 use self::packages::Package;
 use self::tally::Tally;
 use super::subject::Tree;
+use super::undescribed;
 use crate::client::{Client, ClientError};
 use crate::exit::Exit;
 use crate::output;
@@ -25,11 +26,12 @@ const TOLD_EVERY: usize = 250;
 pub(super) async fn publish(session: &Session, tree: Tree<'_>) -> Result<Exit> {
     let begun = Instant::now();
     let Tree { folder, components } = tree;
-    output::note(&format!("{} components to publish", components.len()));
+    let unsaid = undescribed::undescribed(folder, &components)?;
+    let count = components.len() + unsaid.len();
+    output::note(&format!("{count} components to publish"));
     let mut tally = Tally::default();
-    for path in packages::undescribed(folder, &components)? {
-        let reason = "it does not write out its `key` and `version`";
-        tally.refuse(&path.display().to_string(), reason);
+    for path in unsaid {
+        tally.refuse(&path.display().to_string(), undescribed::REASON);
     }
     let packages = packages::of(folder, components);
     let count = packages.len();

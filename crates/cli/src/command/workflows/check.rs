@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::arguments::CheckWorkflowArguments;
 use crate::exit::Exit;
 use crate::output;
-use crate::workflow::findings;
 use crate::workflow::folder::Folder;
+use crate::workflow::{code, findings};
 
-pub(super) fn run(arguments: &CheckWorkflowArguments, as_json: bool) -> Result<Exit> {
+pub(super) async fn run(arguments: &CheckWorkflowArguments, as_json: bool) -> Result<Exit> {
     let folder = Folder::read(&arguments.dir)?;
-    let found = findings::of_folder(&folder, arguments.pipedream);
+    let found = code::findings(&folder, arguments.pipedream).await;
     let errors = found.iter().filter(|finding| findings::is_error(finding));
     let errors = errors.count();
     match as_json {

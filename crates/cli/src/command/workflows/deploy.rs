@@ -11,8 +11,8 @@ use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
 use crate::source::text;
-use crate::workflow::findings;
-use crate::workflow::folder::{Folder, STATE_FILE};
+use crate::workflow::folder::{self, Folder, STATE_FILE};
+use crate::workflow::{code, findings};
 
 pub(super) async fn run(session: &Session, dir: &Path) -> Result<Exit> {
     let folder = Folder::read(dir)?;
@@ -27,26 +27,57 @@ pub(super) async fn run(session: &Session, dir: &Path) -> Result<Exit> {
 
 /// Deploys a folder, unless it is known to be refused, and keeps its ids.
 pub(super) async fn send(session: &Session, folder: &Folder) -> Result<Value> {
-    let found = findings::of_folder(folder, false);
-    let errors: Vec<_> = found.iter().filter(|one| findings::is_error(one)).collect();
-    for error in &errors {
-        output::note(&findings::line(&folder.dir, error));
+    let found = code::findings_before_deployment(folder).await;
+    let tell = || {
+        for finding in &found {
+            output::note(&findings::line(&folder.dir, finding));
+        }
+    };
+    match found.iter().filter(|one| findings::is_error(one)).count() {
+        0 => {}
+        errors => {
+            tell();
+            match errors {
+                1 => bail!("nothing was deployed because of this error"),
+                errors => bail!("nothing was deployed because of these {errors} errors"),
+            }
+        }
     }
-    match errors.as_slice() {
-        [] => {}
-        [_] => bail!("nothing was deployed because of this error"),
-        _ => bail!(
-            "nothing was deployed because of these {} errors",
-            errors.len()
-        ),
-    }
+    refuse_copy(folder)?;
     for path in &folder.left_out {
         output::note(&format!("note: {path} is no text, and was not sent"));
     }
     let body = json!({"files": folder.files});
-    let workflow = session.client.post_scoped(&["workflows"], body).await?;
+    // The findings come with the workflow, if it is deployed.
+    let workflow = session.client.post_scoped(&["workflows"], body).await;
+    let workflow = workflow.inspect_err(|_| tell())?;
     folder.keep_state(text(&workflow, "state_file"))?;
     Ok(workflow)
+}
+
+/// Refuses a folder beside which there is another one of the same workflow: one of them is a copy, and would replace
+/// it.
+fn refuse_copy(folder: &Folder) -> Result<()> {
+    let id = |dir: &Path| folder::workflow_id(dir).ok();
+    let whole = folder.dir.canonicalize();
+    let (Ok(whole), Some(own)) = (whole, id(&folder.dir)) else {
+        return Ok(());
+    };
+    let beside = whole.parent().and_then(|parent| parent.read_dir().ok());
+    let beside = beside.into_iter().flatten().flatten();
+    let mut others = beside.map(|entry| entry.path()).filter(|path| {
+        let is_other = path.canonicalize().is_ok_and(|path| path != whole);
+        is_other && folder::is_workflow(path)
+    });
+    if let Some(other) = others.find(|other| id(other).as_ref() == Some(&own)) {
+        let name = other.file_name().unwrap_or_default().to_string_lossy();
+        bail!(
+            "{dir} and `{name}` beside it are both the workflow {own}, and one would replace the other; delete the \
+             {STATE_FILE} of the copy, which then becomes a workflow of its own",
+            dir = folder.dir.display()
+        );
+    }
+    Ok(())
 }
 
 /// Prints the node's findings.
@@ -86,8 +117,19 @@ fn curl(folder: &Folder, workflow: &Value) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "curl{authorization} -H 'content-type: application/json' -d '{{\"name\": \"Ada\"}}' {url}"
+        "curl{authorization} -H 'content-type: application/json' -d '{}' {url}",
+        body(folder)
     ))
+}
+
+/// The example of the folder that `init` creates, where the code still asks for it; otherwise nothing is known.
+fn body(folder: &Folder) -> &'static str {
+    let asks =
+        |text: &String| text.contains("event.body?.name") || text.contains("event.body.name");
+    match folder.files.values().any(asks) {
+        true => "{\"name\": \"Ada\"}",
+        false => "{}",
+    }
 }
 
 #[cfg(test)]
@@ -110,10 +152,51 @@ mod tests {
         let schedule = "- { type: schedule, interval_seconds: 60 }\n";
         assert_eq!(
             call(&format!("{schedule}- {{ type: http }}\n")).unwrap(),
-            "curl -H 'content-type: application/json' -d '{\"name\": \"Ada\"}' http://node/e/t"
+            "curl -H 'content-type: application/json' -d '{}' http://node/e/t"
         );
         let guarded = "- { type: http, auth: { bearer: '{{process.env.TOKEN}}' } }\n";
         let call = call(&format!("{schedule}{guarded}")).unwrap();
         assert!(call.contains("authorization: Bearer $TOKEN"), "{call}");
+        let asking = "- { type: http }\nsteps:\n- { namespace: a, props: { to: '{{steps.trigger.event.body.name}}' } }\n";
+        let asking = super::tests::call(&format!("{schedule}{asking}")).unwrap();
+        assert!(asking.contains("-d '{\"name\": \"Ada\"}' "), "{asking}");
+    }
+
+    #[test]
+    fn the_copy_of_a_folder_does_not_take_its_workflow() {
+        let parent = tempfile::tempdir().unwrap();
+        let write = |folder: &str, name: &str, text: &str| {
+            let dir = parent.path().join(folder);
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join(name), text).unwrap();
+        };
+        let read = |folder: &str| Folder::read(&parent.path().join(folder)).unwrap();
+        for folder in ["hello", "copy", "other"] {
+            write(folder, "workflow.yaml", "name: A");
+        }
+        write(
+            "hello",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_yKCwGWl\n",
+        );
+        write(
+            "other",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_MOCayaq\n",
+        );
+        for folder in ["hello", "copy", "other"] {
+            refuse_copy(&read(folder)).unwrap();
+        }
+        write(
+            "copy",
+            STATE_FILE,
+            "---\nschema: workflow.state/2022.04\nid: p_yKCwGWl\n",
+        );
+        let error = refuse_copy(&read("copy")).unwrap_err().to_string();
+        assert!(
+            error.contains("hello") && error.contains("p_yKCwGWl"),
+            "{error}"
+        );
+        refuse_copy(&read("other")).unwrap();
     }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::super::init::{refuse_existing, write_new};
+use super::super::new_files::{refuse_existing, write_new};
 use crate::arguments::InitWorkflowArguments;
 use crate::exit::Exit;
 use crate::output;
+use crate::shell;
 use crate::usage_error::UsageError;
 use crate::workflow::folder::STATE_FILE;
 
@@ -56,7 +57,7 @@ pub(super) fn run(arguments: &InitWorkflowArguments, as_json: bool) -> Result<Ex
         true => output::json(&json!({"files": paths}))?,
         false => output::data(&paths.join("\n"))?,
     }
-    let dir = dir.display();
+    let dir = shell::word(dir);
     output::note(&format!(
         "deploy it:  headwater workflows deploy {dir}\n\
          run it:     headwater workflows run {dir} --wait"

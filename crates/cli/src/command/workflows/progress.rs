@@ -1,7 +1,7 @@
 //! Following a run to its end: asks for it again and again, and prints each step once it has ended, and each wait
 //! when it begins. Steps go to standard output, their logs and errors to standard error.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -26,8 +26,10 @@ pub(super) struct Progress<'a> {
     prefix: String,
     /// Steps that have ended, by their paths.
     ended: HashSet<String>,
-    /// Waits, by the URLs that no two of them share.
-    waits: HashSet<String>,
+    /// The numbers of lines that steps have logged so far, by their paths.
+    logged: HashMap<String, usize>,
+    /// Waits, by their URLs and ends: a step that waits again may have the same URL.
+    waits: HashSet<(String, Option<i64>)>,
     connected: bool,
 }
 
@@ -63,6 +65,7 @@ impl<'a> Progress<'a> {
             id: id.to_owned(),
             prefix: String::new(),
             ended: HashSet::new(),
+            logged: HashMap::new(),
             waits: HashSet::new(),
             connected: true,
         }
@@ -101,7 +104,11 @@ impl<'a> Progress<'a> {
     /// Prints the news, and tells whether there were any.
     fn show(&mut self, run: &Value) -> Result<bool> {
         let mut is_news = false;
-        for step in step::of(run) {
+        // A replay has the results that it uses again, with the times at which they came to be.
+        let steps = step::of(run).iter();
+        let own = steps.filter(|step| step["ended_at_ms"].is_null() || !is_before(step, run));
+        for step in own {
+            is_news |= self.show_logs(step);
             if !step::has_ended(step) || !self.ended.insert(text(step, "path").to_owned()) {
                 continue;
             }
@@ -109,21 +116,50 @@ impl<'a> Progress<'a> {
             if self.session.json {
                 continue;
             }
-            for (_, line) in step::log_lines(step) {
-                output::note(&format!("{}{line}", self.prefix));
-            }
             output::data(&format!("{}{}", self.prefix, step::line(step)))?;
             if let Some(failure) = step::failure(step) {
                 output::note(&format!("{}{failure}", self.prefix));
             }
         }
         for wait in run_card::waits(run) {
-            if self.waits.insert(text(wait, "resume_url").to_owned()) {
+            let expires_at_ms = wait["expires_at_ms"].as_i64();
+            let wait_id = (text(wait, "resume_url").to_owned(), expires_at_ms);
+            if self.waits.insert(wait_id) {
                 is_news = true;
-                output::note(&format!("{}{}", self.prefix, waiting(wait)));
+                self.show_wait(run, wait);
             }
         }
         Ok(is_news)
+    }
+
+    /// Prints the lines that a step has logged since the last look, and tells whether there were any.
+    fn show_logs(&mut self, step: &Value) -> bool {
+        let lines: Vec<_> = step::log_lines(step).collect();
+        let logged = self.logged.entry(text(step, "path").to_owned());
+        let logged = logged.or_default();
+        // The node keeps so many lines of a step: the older ones make room.
+        let new = lines.get(*logged..).unwrap_or(&lines);
+        *logged = lines.len();
+        if !self.session.json {
+            for (at, line) in new {
+                let at = timestamp::from_millis(&(*at).into());
+                output::note(&format!("{}{at}  {line}", self.prefix));
+            }
+        }
+        !new.is_empty()
+    }
+
+    /// Prints a wait; one for the next try with the failure of the last.
+    fn show_wait(&self, run: &Value, wait: &Value) {
+        let path = text(wait, "path");
+        if text(wait, "kind") == "retry" {
+            let mut steps = step::of(run).iter();
+            let waiting = steps.find(|step| text(step, "path") == path);
+            if let Some(failure) = waiting.and_then(step::failure) {
+                output::note(&format!("{}{failure}", self.prefix));
+            }
+        }
+        output::note(&format!("{}{}", self.prefix, waiting(wait)));
     }
 
     /// A node that restarts or is busy does not end the following; anything else does.
@@ -138,6 +174,11 @@ impl<'a> Progress<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a step had ended before its run was asked for.
+fn is_before(step: &Value, run: &Value) -> bool {
+    step["ended_at_ms"].as_i64() < run["queued_at_ms"].as_i64()
 }
 
 /// The end of a run, as a line.

@@ -1,6 +1,7 @@
 //! `workflows replay`: a run that has ended is done again, whole or from a step; and the same with many runs, whose
 //! number is told before.
 
+mod from;
 mod request;
 mod several;
 
@@ -24,7 +25,10 @@ pub(super) async fn run(session: &Session, arguments: &ReplayRunArguments) -> Re
 }
 
 async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Result<Exit> {
-    let answer = send(session, id, arguments).await?;
+    let answer = match send(session, id, arguments).await {
+        Ok(answer) => answer,
+        Err(error) => return Err(from::explained(session, (id, arguments), error).await),
+    };
     if arguments.dry_run {
         session.print(&answer, plan)?;
         output::note("nothing was started");

@@ -15,10 +15,12 @@ pub(in crate::command) fn is_workflows(run: &Value) -> bool {
 /// The run as text.
 pub(in crate::command) fn described(run: &Value) -> String {
     let failures = step::of(run).iter().filter_map(step::failure);
+    let results = step::of(run).iter().filter_map(step::whole_result);
     let parts = [
         Some(card(run)),
         event(run),
         steps(run),
+        lines("RESULTS", results.collect()),
         waiting(run),
         sends(run),
         lines("LOG", logs::lines(run)),
@@ -26,6 +28,14 @@ pub(in crate::command) fn described(run: &Value) -> String {
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     parts.join("\n\n")
+}
+
+/// The trigger as files name its type.
+pub(super) fn trigger(run: &Value) -> &str {
+    match text(run, "trigger") {
+        "timer" => "schedule",
+        trigger => trigger,
+    }
 }
 
 /// The waits that can be answered.
@@ -53,6 +63,9 @@ fn card(run: &Value) -> String {
     ]
     .map(|(label, field)| (label.to_owned(), text(run, field).to_owned()))
     .into();
+    for (_, value) in rows.iter_mut().filter(|(label, _)| label == "trigger") {
+        *value = trigger(run).to_owned();
+    }
     for label in ["queued", "started", "ended"] {
         let at_ms = &run[format!("{label}_at_ms")];
         if !at_ms.is_null() {
@@ -92,19 +105,30 @@ fn waiting(run: &Value) -> Option<String> {
 
 fn sends(run: &Value) -> Option<String> {
     let rows = items(run, "sends").iter().map(|send| {
-        let result = &send["result"];
-        let result = (!result.is_null()).then(|| step::beginning(&result.to_string()));
         vec![
             text(send, "path").to_owned(),
             text(send, "way").to_owned(),
             text(send, "state").to_owned(),
             send["attempts"].to_string(),
-            result.unwrap_or_default(),
+            answer(&send["result"]),
         ]
     });
     let rows: Vec<_> = rows.collect();
-    let headers = ["send of", "way", "state", "attempts", "result"];
+    let headers = ["send of", "way", "state", "attempts", "answer"];
     (!rows.is_empty()).then(|| table::listing(&headers, rows))
+}
+
+/// The error of a message's last attempt, or the answer to it. The request is with `--json`.
+fn answer(result: &Value) -> String {
+    let error = text(result, "error");
+    let response = match &result["response"] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        response => response.to_string(),
+    };
+    let parts = [error, response.as_str()];
+    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
 }
 
 fn lines(title: &str, lines: Vec<String>) -> Option<String> {
@@ -113,4 +137,29 @@ fn lines(title: &str, lines: Vec<String>) -> Option<String> {
 
 fn items<'a>(object: &'a Value, field: &str) -> &'a [Value] {
     object[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_message_that_failed_shows_why_whatever_it_asked_for() {
+        let result = json!({
+            "attempt": 1, "at_ms": 1, "request": {"text": "x".repeat(500)}, "error": "550 no such mailbox",
+        });
+        assert_eq!(answer(&result), "550 no such mailbox");
+        let refused = json!({"request": {}, "response": {"status": 404}, "error": "status 404"});
+        assert_eq!(answer(&refused), "status 404\n{\"status\":404}");
+        assert_eq!(answer(&Value::Null), "");
+    }
+
+    #[test]
+    fn a_schedule_is_called_as_files_call_it() {
+        for (trigger, shown) in [("timer", "schedule"), ("http", "http")] {
+            assert_eq!(super::trigger(&json!({ "trigger": trigger })), shown);
+        }
+    }
 }

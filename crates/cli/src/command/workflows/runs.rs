@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::ValueEnum as _;
 use serde_json::Value;
 
-use super::step;
+use super::{run_card, step};
 use crate::arguments::{WorkflowRunStatus, WorkflowRunsArguments};
 use crate::exit::Exit;
 use crate::output;
@@ -34,7 +34,23 @@ pub(super) async fn run(session: &Session, arguments: &WorkflowRunsArguments) ->
         return Ok(Exit::Success);
     }
     session.print(&Value::from(runs.clone()), |_| listing(&runs))?;
+    if arguments.status.is_none() && !session.json {
+        tell_open(session, &id, given).await?;
+    }
     Ok(Exit::Success)
+}
+
+/// Says that there are runs that have not ended, which the list leaves out.
+async fn tell_open(session: &Session, id: &str, given: &str) -> Result<()> {
+    let path = ["workflows", id, "runs"];
+    let (name, value) = parameter(WorkflowRunStatus::Open);
+    let open = session.client.first(&path, 1, &[(name, value)]).await?;
+    if !open.data.is_empty() {
+        output::note(&format!(
+            "others have not ended; `headwater workflows runs {given} --status open` shows them"
+        ));
+    }
+    Ok(())
 }
 
 fn parameter(status: WorkflowRunStatus) -> (&'static str, String) {
@@ -51,7 +67,7 @@ pub(super) fn listing(runs: &[Value]) -> String {
         vec![
             text(run, "id").to_owned(),
             timestamp::from_millis(&run["queued_at_ms"]),
-            text(run, "trigger").to_owned(),
+            run_card::trigger(run).to_owned(),
             text(run, "status").to_owned(),
             step::took(run),
             step::beginning(text(run, "error")),

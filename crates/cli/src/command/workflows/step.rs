@@ -1,6 +1,8 @@
 //! The display of a step of a run, as a line while the run goes on and as a row of its card.
 
-use serde_json::Value;
+use std::io::IsTerminal as _;
+
+use serde_json::{Map, Value};
 
 use super::super::{logs, outcome};
 use crate::source::text;
@@ -40,6 +42,24 @@ pub(super) fn row(step: &Value) -> Vec<String> {
         took(step),
         result(step),
     ]
+}
+
+/// The whole of a step's result: what it returned, and its other exports.
+pub(super) fn whole_result(step: &Value) -> Option<String> {
+    let mut exports = step["exports"].as_object().cloned().unwrap_or_default();
+    if !step["return_value"].is_null() {
+        let returned = ("$return_value".to_owned(), step["return_value"].clone());
+        exports = Map::from_iter([returned])
+            .into_iter()
+            .chain(exports)
+            .collect();
+    }
+    let path = text(step, "path");
+    let exports = exports.into_iter();
+    let lines: Vec<_> = exports
+        .map(|(name, value)| format!("{path}.{name}  {value}"))
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// The lines that a step has logged, each with the step.
@@ -87,7 +107,11 @@ fn result(step: &Value) -> String {
     beginning(&result)
 }
 
+/// The part of a text that a line of a terminal has room for; a program gets all of it.
 pub(super) fn beginning(text: &str) -> String {
+    if !std::io::stdout().is_terminal() {
+        return text.to_owned();
+    }
     match text.char_indices().nth(RESULT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -112,6 +136,21 @@ mod tests {
         assert_eq!(line(&step), format!("{head}  {{\"a\":1}}"));
         step["return_value"] = json!(null);
         assert_eq!(line(&step), head);
+    }
+
+    #[test]
+    fn the_whole_result_has_the_value_and_all_exports() {
+        let mut step = json!({
+            "path": "a", "return_value": {"n": "x".repeat(200)}, "exports": {"$summary": "done", "rows": [1]},
+        });
+        let value = format!("{{\"n\":\"{}\"}}", "x".repeat(200));
+        assert_eq!(
+            whole_result(&step).unwrap(),
+            format!("a.$return_value  {value}\na.$summary  \"done\"\na.rows  [1]")
+        );
+        step["return_value"] = json!(null);
+        step["exports"] = json!({});
+        assert_eq!(whole_result(&step), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod crash;
 mod engine;
 mod expectation;
 mod found;
+mod marks;
 mod network;
 mod node;
 mod reading;
@@ -29,12 +30,12 @@ use self::workers::Workers;
 use crate::arguments::TestWorkflowArguments;
 use crate::exit::Exit;
 use crate::output;
-use crate::workflow::findings;
 use crate::workflow::folder::Folder;
+use crate::workflow::{code, findings};
 
 pub(super) async fn run(arguments: &TestWorkflowArguments, as_json: bool) -> Result<Exit> {
     let folder = Folder::read(&arguments.dir)?;
-    let found = findings::of_folder(&folder, false);
+    let found = code::findings(&folder, false).await;
     let errors: Vec<&Value> = found
         .iter()
         .filter(|finding| findings::is_error(finding))
@@ -56,8 +57,11 @@ pub(super) async fn run(arguments: &TestWorkflowArguments, as_json: bool) -> Res
         definition,
     };
     let mut reports = Vec::new();
-    for case in &cases {
-        let report = report_of(&stage, case, arguments.crash).await;
+    for (name, case) in &cases {
+        let report = match case {
+            Ok(case) => report_of(&stage, case, arguments.crash).await,
+            Err(error) => Report::of(name).failed_with(error),
+        };
         if !as_json {
             output::data(&report.text())?;
         }

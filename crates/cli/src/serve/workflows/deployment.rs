@@ -116,6 +116,7 @@ impl Deployer {
     /// Turns a workflow's triggers off, if it is still there. Its runs stay.
     pub(super) async fn turn_off(&mut self, id: &WorkflowId) -> Result<()> {
         let caller = self.app.administrator().await?;
+        let folder = self.folder_of(id);
         self.remembered.stands(id, Standing::Changing)?;
         let off = headwater_platform::UpdateWorkflow {
             active: Some(false),
@@ -123,13 +124,19 @@ impl Deployer {
         match self.app.update_workflow(&caller, id, off).await {
             Ok(_) => tracing::warn!(
                 workflow_id = %id,
-                "the folder is gone: the workflow's triggers are off, and its runs are kept; `headwater workflows delete \
+                "the folder {folder} is gone: the workflow's triggers are off, and its runs are kept; `headwater workflows delete \
                  {id}` deletes it"
             ),
             Err(PlatformError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         self.remembered.stands(id, Standing::Gone)
+    }
+
+    /// The folder that a workflow was deployed from, by its path below the folder of all.
+    pub(super) fn folder_of(&self, id: &WorkflowId) -> String {
+        let entry = self.remembered.get(id);
+        entry.map_or_else(String::new, |entry| format!("`{}`", entry.folder))
     }
 
     async fn is_deployed(&self, caller: &Caller, folder: &Folder) -> bool {

@@ -181,7 +181,7 @@ async fn a_folder_that_is_gone_turns_its_workflow_off_and_one_that_has_moved_doe
     rename(&folders.path("bills"), &folders.path("moved"));
     let there = workflows(&node, |there| there[1]["active"] == false).await;
     assert_eq!(there[0], before[0], "the moved one is as it was");
-    told(&node, "the folder is gone").await;
+    told(&node, "the folder `orders` is gone").await;
     let run = format!("/runs/{}", run["id"].as_str().unwrap());
     node.get(&run).await.is(200);
 

@@ -297,13 +297,154 @@ async fn a_file_that_is_not_a_test_is_told_with_its_field() {
     let flow = Flow::new(ORDERS).test("mock: {}\n");
     let seen = flow.run(&[]).await;
     assert!(
-        seen.stderr.contains("tests/first.yaml is not a test"),
+        seen.stdout.contains("tests/first.yaml is not a test"),
         "{}",
-        seen.stderr
+        seen.stdout
     );
     let flow = Flow::new(ORDERS);
     let seen = flow.run(&[]).await;
     assert!(seen.stderr.contains("put tests there"), "{}", seen.stderr);
+}
+
+const REFUSING: &str = r#"
+steps:
+- namespace: price
+  code: |
+    export default {
+      run({ steps }) {
+        if (steps.trigger.event.sku === "null") return null.price;
+        throw Object.assign(new Error("no such sku: cow"), { code: "E_SKU" });
+      },
+    };
+"#;
+
+#[tokio::test]
+async fn the_error_of_a_step_is_expected_by_its_fields_whatever_its_class() {
+    let mut flow = Flow::new(REFUSING);
+    for (name, test) in [
+        ("text", "expect: { error: no such sku }"),
+        ("step", "expect: { error: { step: price } }"),
+        ("name", "expect: { error: { name: Error, code: E_SKU } }"),
+        ("message", "expect: { error: { message: no such } }"),
+        (
+            "typed",
+            "event: { sku: \"null\" }\nexpect: { error: { name: TypeError, step: price } }",
+        ),
+        (
+            "mocked",
+            "mocks: { price: { throws: gone } }\nexpect: { error: { name: Error, message: gone, step: price } }",
+        ),
+    ] {
+        flow = flow.file(&format!("tests/{name}.yaml"), &format!("{test}\n"));
+    }
+    flow.run(&[]).await.ok();
+    let flow = flow.file("tests/other.yaml", "expect: { error: { step: other } }\n");
+    let seen = flow.run(&["--only", "other.yaml"]).await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stdout.contains("\"step\":\"price\""),
+        "{}",
+        seen.stdout
+    );
+}
+
+#[tokio::test]
+async fn values_of_variables_are_expected_as_the_test_gives_them() {
+    let telling = r#"
+steps:
+- namespace: tell
+  code: |
+    export default {
+      run({ $ }) {
+        $.export("header", `Bearer ${process.env.TOKEN}`);
+        return { t: process.env.TOKEN };
+      },
+    };
+- namespace: fail
+  code: "export default { run() { throw new Error(`not ${process.env.TOKEN}`); } };"
+"#;
+    let flow = Flow::new(telling).test(
+        r#"
+variables: { TOKEN: t0ken99 }
+expect:
+  returns: { tell: { t: t0ken99 } }
+  exports: { tell: { header: Bearer t0ken99 } }
+  error: { message: not t0ken99, step: fail }
+"#,
+    );
+    flow.run(&[]).await.ok();
+    flow.run(&["--crash"]).await.ok();
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_test_does_not_keep_the_others() {
+    let flow = Flow::new(REFUSING)
+        .file("tests/empty.yaml", "")
+        .file("tests/good.yaml", "expect: { error: sku }\n");
+    let seen = flow.run(&[]).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stdout.contains("FAILED  empty"), "{}", seen.stdout);
+    assert!(seen.stdout.contains("it is empty"), "{}", seen.stdout);
+    assert!(seen.stdout.contains("ok      good"), "{}", seen.stdout);
+}
+
+#[tokio::test]
+async fn code_that_does_not_parse_is_found_with_everything_else_before_a_test_runs() {
+    let broken = r#"
+triggers: [{ type: http }]
+steps:
+- namespace: own
+- namespace: within
+  code: |
+    export default {
+      run() { const x = ; },
+    };
+- namespace: typed
+  code: "export default { run({ $ }: { $: unknown }): number { return 1; } };"
+- namespace: old
+  code: "module.exports = { run() { return require('fs'); } };"
+- namespace: late
+  code: "export default { run() {} };"
+  props: { x: "{{steps.nobody}}" }
+"#;
+    let flow = Flow::new(broken)
+        .file(
+            "own/entry.js",
+            "import './part.mjs';\nexport default { run() { }\n",
+        )
+        .file("own/part.mjs", "export const text = 'no end;\n")
+        .test("{}");
+    let checked = headwater_in(flow.0.path(), &["workflows", "check", ".", "--json"]).await;
+    assert_eq!(checked.code, 1);
+    let found = checked.json();
+    let found: Vec<_> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let part = |field: &str| one[field].as_str().unwrap_or_default();
+            (
+                part("file"),
+                one["line"].as_u64().unwrap(),
+                part("severity"),
+                part("path"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("workflow.yaml", 9, "error", "within"),
+            ("workflow.yaml", 17, "warning", "late"),
+            ("own/entry.js", 3, "error", "own"),
+            ("own/part.mjs", 1, "warning", ""),
+        ],
+        "{}",
+        checked.stdout
+    );
+    let seen = flow.run(&[]).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stderr.contains("workflow.yaml:9:"), "{}", seen.stderr);
 }
 
 #[tokio::test]

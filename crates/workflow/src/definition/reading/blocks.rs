@@ -19,17 +19,19 @@ const ON_TIMEOUT: [(&str, OnTimeout); 3] = [
     ("fail", OnTimeout::Fail),
 ];
 
-pub(super) fn delay(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<Delay> {
+pub(super) fn delay(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Delay {
     let length = match (fields.take("for"), fields.take("until")) {
-        (Some(entry), None) => delay_for(entry, reader)?,
-        (None, Some(entry)) => delay_until(entry, reader)?,
+        (Some(entry), None) => delay_for(entry, reader),
+        (None, Some(entry)) => delay_until(entry, reader),
         _ => {
             let message = "a delay has either `for`, such as `30m`, or `until`";
             reader.problem(fields.position, message);
-            return None;
+            None
         }
     };
-    Some(Delay { length })
+    Delay {
+        length: length.unwrap_or(DelayLength::For(Duration::ZERO)),
+    }
 }
 
 fn delay_for(entry: &Entry, reader: &mut Reader<'_>) -> Option<DelayLength> {
@@ -68,18 +70,18 @@ pub(super) fn wait(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Wait {
     }
 }
 
-pub(super) fn call(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<Call> {
+pub(super) fn call(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Call {
     let workflow = fields.need("workflow", reader);
     let workflow = workflow.map(|entry| reader.template(&entry.value, "workflow"));
     let event = fields.take("event");
     let event = event.map(|entry| reader.template(&entry.value, "event"));
     let waits = fields.take("wait");
     let waits = waits.and_then(|entry| reader.flag(entry));
-    Some(Call {
-        workflow: workflow?,
+    Call {
+        workflow: workflow.unwrap_or_else(|| Template::literal(&json!(""))),
         event: event.unwrap_or_else(|| Template::literal(&json!({}))),
         waits: waits.unwrap_or(true),
-    })
+    }
 }
 
 pub(super) fn end(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> End {

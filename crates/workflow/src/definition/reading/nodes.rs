@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, time::Duration};
 
+use serde_json::{Value, json};
+
 use super::{blocks, fields::Fields, policies, reader::Reader, step};
 use crate::{
     definition::{
@@ -22,6 +24,8 @@ const TYPES: [&str; 8] = [
 ];
 const MODES: [(&str, Mode); 2] = [("fail_fast", Mode::FailFast), ("settle", Mode::Settle)];
 const ITEMS_AT_ONCE: std::ops::RangeInclusive<u32> = 1..=1000;
+/// Stands for a name that is missing, in a draft.
+const NAMELESS: &str = "?";
 /// Names of a loop's own results.
 const LOOP_NAMES: [&str; 2] = ["item", "index"];
 
@@ -33,23 +37,55 @@ pub(super) fn read(entry: &Entry, base: &Path, reader: &mut Reader<'_>) -> Vec<N
 
 fn node(yaml: &Yaml, base: &Path, reader: &mut Reader<'_>) -> Option<Node> {
     let mut fields = Fields::of(yaml, reader);
-    let entry = fields.need("namespace", reader)?;
-    let text = reader.text(entry)?;
+    if !fields.is_keyed {
+        return None;
+    }
+    let namespace = namespace(&mut fields, reader);
+    let path = base.join(namespace.as_str());
+    let read = |reader: &mut Reader<'_>| fields_of_node(fields, namespace, &path, reader);
+    let node = reader.within((&path, yaml.position), read);
+    if node.is_none() {
+        unread(yaml, &mut reader.record().unread);
+    }
+    node
+}
+
+/// The name of a node. One that cannot stand is told, and the rest of the node is read all the same.
+fn namespace(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Namespace {
+    let entry = fields.need("namespace", reader);
+    let Some((entry, text)) = entry.and_then(|entry| Some((entry, reader.text(entry)?))) else {
+        return Namespace::unchecked(NAMELESS);
+    };
+    let position = entry.value.position;
     let namespace = match text.parse::<Namespace>() {
         Ok(namespace) => namespace,
         Err(error) => {
-            reader.problem(entry.value.position, error.to_string());
-            return None;
+            reader.problem(position, error.to_string());
+            return Namespace::unchecked(&text);
         }
     };
-    if let Err(first) = reader.claim(&text, entry.value.position) {
+    if let Err(first) = reader.claim(&text, position) {
         let message =
             format!("the namespace `{text}` is taken already in {first}; rename one of them");
-        reader.problem(entry.value.position, message);
+        reader.problem(position, message);
     }
-    let path = base.join(&text);
-    let read = |reader: &mut Reader<'_>| fields_of_node(fields, namespace, &path, reader);
-    reader.within((&path, yaml.position), read)
+    namespace
+}
+
+/// The names in a part of the file that is not read further.
+fn unread(yaml: &Yaml, names: &mut HashSet<String>) {
+    match &yaml.content {
+        Content::Map(entries) => {
+            for entry in entries {
+                match (entry.key.as_str(), entry.value.text()) {
+                    ("namespace", Some(name)) => drop(names.insert(name.to_owned())),
+                    _ => unread(&entry.value, names),
+                }
+            }
+        }
+        Content::List(items) => items.iter().for_each(|item| unread(item, names)),
+        Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => {}
+    }
 }
 
 fn fields_of_node(
@@ -59,7 +95,10 @@ fn fields_of_node(
     reader: &mut Reader<'_>,
 ) -> Option<Node> {
     let condition = fields.take_added("if", reader);
-    let mut condition = condition.and_then(|entry| reader.condition(entry, "if"));
+    let mut condition = condition.map(|entry| {
+        let condition = reader.condition(entry, "if");
+        condition.unwrap_or_else(|| Condition::constant(false))
+    });
     let on_error = fields.take_added(ON_ERROR, reader);
     let on_error = on_error.map(|entry| self::on_error(entry, path, reader));
     let disabled = fields.take("disabled");
@@ -116,12 +155,12 @@ fn block(
 ) -> Option<NodeKind> {
     Some(match entry.value.text() {
         Some("ifelse") => NodeKind::IfElse(ifelse(fields, path, reader)),
-        Some("switch") => NodeKind::Switch(switch(fields, path, reader)?),
+        Some("switch") => NodeKind::Switch(switch(fields, path, reader)),
         Some("parallel") => NodeKind::Parallel(parallel(fields, path, reader)),
-        Some("loop") => NodeKind::Loop(each(fields, path, reader)?),
-        Some("delay") => NodeKind::Delay(blocks::delay(fields, reader)?),
+        Some("loop") => NodeKind::Loop(each(fields, path, reader)),
+        Some("delay") => NodeKind::Delay(blocks::delay(fields, reader)),
         Some("wait") => NodeKind::Wait(blocks::wait(fields, reader)),
-        Some("call") => NodeKind::Call(blocks::call(fields, reader)?),
+        Some("call") => NodeKind::Call(blocks::call(fields, reader)),
         Some("end") => NodeKind::End(blocks::end(fields, reader)),
         _ => {
             let expected = format!("one of {}, or no `type` for a step", TYPES.join(", "));
@@ -177,7 +216,7 @@ fn branches(
     read.collect()
 }
 
-fn switch(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Option<Switch> {
+fn switch(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Switch {
     let on = fields.need("on", reader);
     let on = on.map(|entry| reader.template(&entry.value, "on"));
     let mut cases = Vec::new();
@@ -185,15 +224,16 @@ fn switch(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Opti
         let test = case_test(&mut fields, &name, on.as_ref(), reader);
         let steps = steps(&mut fields, &path.join(&name), reader);
         fields.finish(reader);
-        cases.extend(test.map(|test| Case { name, test, steps }));
+        let test = test.unwrap_or_else(|| CaseTest::If(Condition::constant(false)));
+        cases.push(Case { name, test, steps });
     }
     let default = fields.take(DEFAULT);
     let default = default.map(|entry| read(entry, &path.join(DEFAULT), reader));
-    Some(Switch {
-        on: on?,
+    Switch {
+        on: on.unwrap_or_else(|| Template::literal(&Value::Null)),
         cases,
         default,
-    })
+    }
 }
 
 fn case_test(
@@ -220,7 +260,7 @@ fn case_test(
     }
 }
 
-fn each(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Option<Loop> {
+fn each(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Loop {
     let source = source(fields, path, reader);
     let name = fields.take("as");
     let name = name.and_then(|entry| item_name(entry, reader));
@@ -232,13 +272,14 @@ fn each(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Option
     }
     let mode = mode(fields, reader);
     let steps = steps(fields, path, reader);
-    Some(Loop {
-        source: source?,
+    let nothing = || LoopSource::Over(Template::literal(&json!([])));
+    Loop {
+        source: source.unwrap_or_else(nothing),
         item_name: name,
         concurrency: at_once.unwrap_or(1),
         mode,
         steps,
-    })
+    }
 }
 
 fn source(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Option<LoopSource> {
@@ -306,21 +347,22 @@ fn parts<'y>(
     let (mut names, mut found) = (HashSet::new(), Vec::new());
     for item in reader.list(entry) {
         let mut fields = Fields::of(item, reader);
-        let Some(entry) = fields.need("name", reader) else {
+        if !fields.is_keyed {
             continue;
-        };
-        let Some(name) = reader.text(entry) else {
-            continue;
-        };
-        if let Err(message) = check_name(&name) {
-            reader.problem(entry.value.position, message);
-        } else if !names.insert(name.clone()) {
-            let message =
-                format!("the name `{name}` is there already in this block; rename one of them");
-            reader.problem(entry.value.position, message);
-        } else {
-            found.push((name, fields));
         }
+        let entry = fields.need("name", reader);
+        let named = entry.and_then(|entry| Some((entry.value.position, reader.text(entry)?)));
+        if let Some((position, name)) = &named {
+            if let Err(message) = check_name(name) {
+                reader.problem(*position, message);
+            } else if !names.insert(name.clone()) {
+                let message =
+                    format!("the name `{name}` is there already in this block; rename one of them");
+                reader.problem(*position, message);
+            }
+        }
+        let name = named.map_or_else(|| NAMELESS.to_owned(), |(_, name)| name);
+        found.push((name, fields));
     }
     found
 }

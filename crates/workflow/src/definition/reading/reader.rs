@@ -49,6 +49,13 @@ impl<'f> Reader<'f> {
         value
     }
 
+    /// Notes the place of code that the step has in the file.
+    pub(super) fn code_at(&mut self, position: Position) {
+        if let Some(path) = &self.path {
+            self.record.codes.insert(path.clone(), position);
+        }
+    }
+
     /// Takes a namespace; the place of the one that has it already, otherwise.
     pub(super) fn claim(&mut self, namespace: &str, position: Position) -> Result<(), Position> {
         match self.namespaces.get(namespace) {

@@ -97,6 +97,10 @@ fn code(
 ) -> StepCode {
     let position = fields.position;
     match (fields.take("uses"), fields.take_added("code", reader)) {
+        // The folder of a step whose name cannot stand is not known.
+        (None, None) if namespace.as_str().parse::<Namespace>().is_err() => {
+            StepCode::Inline(String::new())
+        }
         (None, None) => default_code((namespace, runtime), position, reader),
         (Some(entry), None) => match reader.text(entry) {
             Some(text) => used(&text, runtime, entry.value.position, reader),
@@ -107,6 +111,7 @@ fn code(
                 let message = "`code` is JavaScript here; put code of another language into a file";
                 reader.problem(entry.position, message);
             }
+            reader.code_at(entry.value.position);
             StepCode::Inline(reader.text(entry).unwrap_or_default())
         }
         (Some(_), Some(entry)) => {
@@ -137,7 +142,7 @@ pub(super) fn used(
                     "`{text}` is not a file in the workflow's folder; use a path such as `./step/entry.js`"
                 );
                 reader.problem(position, message);
-                StepCode::File(text.to_owned())
+                StepCode::Inline(String::new())
             }
         };
     }
@@ -153,7 +158,7 @@ pub(super) fn used(
         }
         Err(error) => {
             reader.problem(position, error.to_string());
-            StepCode::File(text.to_owned())
+            StepCode::Inline(String::new())
         }
     }
 }

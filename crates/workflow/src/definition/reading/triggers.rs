@@ -5,7 +5,7 @@ use headwater_model::{
     schedule::Schedule,
     subscription::EmitterPattern,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{fields::Fields, reader::Reader, step};
 use crate::{
@@ -27,6 +27,8 @@ const RESPONSES: [(&str, HttpResponse); 2] = [
     ("default", HttpResponse::Default),
     ("workflow", HttpResponse::Workflow),
 ];
+
+const TIMEZONE: &str = "timezone";
 
 /// Subscriptions to emitters, which older synced files have as triggers.
 const SUBSCRIPTION_PREFIX: &str = "sub_";
@@ -62,6 +64,7 @@ pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
             reader.problem(*position, message);
         }
         let Some((kind, is_typed)) = kind(&mut fields, named.as_ref(), reader) else {
+            reader.record().has_unread_triggers = true;
             continue;
         };
         kinds.push(kind);
@@ -72,6 +75,7 @@ pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
             reader.template(&entry.value, &place)
         });
         fields.finish(reader);
+        reader.record().has_unread_triggers |= config.is_none();
         triggers.extend(config.map(|config| Trigger {
             id: named.and_then(|named| named.id),
             key: key(kind, &kinds),
@@ -202,7 +206,7 @@ fn schedule(
     position: Position,
     reader: &mut Reader<'_>,
 ) -> Option<Schedule> {
-    let keys = ["cron", "interval_seconds", "timezone"].into_iter();
+    let keys = ["cron", "interval_seconds", TIMEZONE].into_iter();
     let entries = keys.filter_map(|key| fields.take_added(key, reader));
     let entries: Vec<&Entry> = entries.collect();
     let found = |key: &str| entries.iter().find(|entry| entry.key == key);
@@ -211,7 +215,7 @@ fn schedule(
         let message = "a schedule has either `cron` or `interval_seconds`; delete one of them";
         reader.problem(interval.position, message);
     }
-    if let (None, Some(timezone)) = (cron, found("timezone")) {
+    if let (None, Some(timezone)) = (cron, found(TIMEZONE)) {
         let message = "`timezone` has no effect without `cron`";
         reader.warning(timezone.position, message);
     }
@@ -224,8 +228,24 @@ fn schedule(
             let field = entry.map_or_else(String::new, |entry| format!("`{}`: ", entry.key));
             let position = entry.map_or(position, |entry| entry.value.position);
             reader.problem(position, format!("{field}{}", error.reason));
+            if error.field != TIMEZONE
+                && let Some(entry) = found(TIMEZONE)
+            {
+                timezone(entry, reader);
+            }
             None
         }
+    }
+}
+
+/// Tells a time zone that is not one, where something else keeps the schedule from being read.
+fn timezone(entry: &Entry, reader: &mut Reader<'_>) {
+    let midnight = json!({ "cron": "0 0 * * *", TIMEZONE: entry.value.to_json() });
+    if let Err(error) = Schedule::parse(&midnight)
+        && error.field == TIMEZONE
+    {
+        let message = format!("`{TIMEZONE}`: {}", error.reason);
+        reader.problem(entry.value.position, message);
     }
 }
 

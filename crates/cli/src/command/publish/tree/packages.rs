@@ -1,7 +1,7 @@
 //! The packages of a folder: the components below one `package.json`, and the files that these reach by relative
 //! imports.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,6 @@ use crate::own_file;
 const MANIFEST: &str = "package.json";
 /// The components of one request: a package with very many takes several.
 const PART: usize = 100;
-/// The folders in which the registry keeps components: each in a folder of its own name.
-const KINDS: [&str; 2] = ["actions", "sources"];
-/// The name of folders beside these that have shared code.
-const SHARED: &str = "common";
-const ENDINGS: [&str; 3] = ["mjs", "ts", "js"];
-
 /// Components of one package, by their paths within the folder.
 pub(super) struct Package {
     components: Vec<PathBuf>,
@@ -62,42 +56,6 @@ fn package(
     };
     known.insert(within.to_owned(), found.clone());
     found
-}
-
-/// The files that are where components of the registry are, and do not look like any.
-pub(super) fn undescribed(folder: &Path, components: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let described: BTreeSet<_> = components.iter().filter_map(|path| path.parent()).collect();
-    let mut found = Vec::new();
-    let mut open = vec![PathBuf::new()];
-    while let Some(within) = open.pop() {
-        let at = folder.join(&within);
-        let unreadable = || format!("cannot read the folder {}", at.display());
-        for entry in std::fs::read_dir(&at).with_context(unreadable)? {
-            let entry = entry.with_context(unreadable)?;
-            let name = entry.file_name();
-            let is_looked_into = !name.to_string_lossy().starts_with('.') && name != "node_modules";
-            if entry.file_type().with_context(unreadable)?.is_dir() && is_looked_into {
-                open.push(within.join(name));
-            }
-        }
-        let is_seen = described.contains(&*within);
-        found.extend(registry_file(folder, &within).filter(|_| !is_seen));
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// The file that the registry would take for a component in a folder of this path, if it is there.
-fn registry_file(folder: &Path, within: &Path) -> Option<PathBuf> {
-    let name = within.file_name()?;
-    let kind = within.parent()?.file_name()?;
-    if name == SHARED || !KINDS.iter().any(|known| kind == *known) {
-        return None;
-    }
-    let files = ENDINGS
-        .iter()
-        .map(|ending| within.join(name).with_extension(ending));
-    files.into_iter().find(|file| folder.join(file).is_file())
 }
 
 /// The request for some components of a package.
@@ -270,7 +228,5 @@ mod tests {
             .map(|package| package.components.len())
             .collect();
         assert_eq!(counts, [2, 2]);
-        let undescribed = undescribed(folder.path(), &[]).unwrap();
-        assert_eq!(undescribed, [PathBuf::from(paths[2])]);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use headwater_model::id::AccountId;
+use headwater_model::time::EpochMs;
 use headwater_workflow::check::check;
 use headwater_workflow::definition::{
-    ComponentReference, Definition, NodeKind, Step, StepCode, Trigger, TriggerConfig,
+    ComponentReference, Definition, Draft, NodeKind, Step, StepCode, Trigger, TriggerConfig,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -101,8 +103,8 @@ impl Needs {
         };
         // Mistakes in the file are among the findings.
         let paths = folder.paths();
-        if let Ok(definition) = Definition::read(folder.definition(), &paths) {
-            needs.read(&definition, &paths);
+        if let Ok(draft) = Draft::read(folder.definition(), &paths) {
+            needs.read(&draft.definition, &paths);
         }
         needs
     }
@@ -203,6 +205,7 @@ impl Needs {
         self.to_rewrite.len()
             + needed.count()
             + self.accounts.len()
+            + self.variables.len()
             + self.private_components.len()
             + self
                 .findings
@@ -217,6 +220,9 @@ impl Used {
         for (prop, value) in props {
             let place = format!("{at}.{prop}");
             if let Some(id) = value.get("authProvisionId").and_then(Value::as_str) {
+                if is_of_node(id) {
+                    continue;
+                }
                 let app = || app_of(code, prop);
                 let entry = self.accounts.entry(id.to_owned());
                 entry.or_insert_with(|| (app(), Vec::new())).1.push(place);
@@ -228,6 +234,12 @@ impl Used {
             }
         }
     }
+}
+
+/// Whether an account's id is one that a node gave, so that nothing is left to do about it. Pipedream's are shorter.
+fn is_of_node(id: &str) -> bool {
+    let of_node = AccountId::new(EpochMs::default(), 0);
+    id.len() == of_node.as_str().len() && id.parse::<AccountId>().is_ok()
 }
 
 /// The beginning of a component's key is its app; in code of one's own the editor calls the prop like the app.
@@ -380,6 +392,21 @@ steps:
         let message = findings[0]["message"].as_str().unwrap();
         assert!(message.contains("`steps.old` is text here"), "{message}");
         assert_eq!(needs["can_be_deployed"], false);
+    }
+
+    #[test]
+    fn an_account_of_a_node_is_no_work_and_mistakes_hide_none() {
+        let own = AccountId::new(EpochMs(1_900_000_000_000), 7);
+        let yaml = format!(
+            "name: A\nsteps:\n- namespace: each\n  type: loop\n  steps:\n  - namespace: a\n    runtime: python3.12\n    \
+             props: {{ b: {{ authProvisionId: {own} }}, c: {{ authProvisionId: apn_z8h1AD }} }}\n  - namespace: b\n    \
+             uses: slack-send-message@0.0.1\n"
+        );
+        let needs = needs(&yaml, &[]);
+        assert_eq!(needs["accounts"].as_array().unwrap().len(), 1, "{needs}");
+        assert_eq!(needs["accounts"][0]["id"], "apn_z8h1AD");
+        assert_eq!(needs["to_rewrite"][0]["step"], "each.a");
+        assert_eq!(needs["components"], json!(["slack-send-message@0.0.1"]));
     }
 
     #[test]

@@ -77,6 +77,11 @@ impl Workflow {
         !matches!(self.state, State::Failed { .. })
     }
 
+    /// The work that nobody but a person can do, as a number.
+    pub(super) fn count(&self) -> usize {
+        self.needs.count() + self.not_understood.len()
+    }
+
     fn is_whole(&self) -> bool {
         self.is_there() && !matches!(self.deployment, Some(Deployment::Refused { .. }))
     }

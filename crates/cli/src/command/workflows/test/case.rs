@@ -19,6 +19,9 @@ use super::reading::read;
 /// The time that Pipedream's `$.flow.suspend` waits unless told otherwise.
 const SUSPENDED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The endings of files that are tests.
+const ENDINGS: [&str; 2] = [".yaml", ".yml"];
+
 /// A test.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,8 +113,13 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 }
 
 impl Case {
-    /// Reads the tests of a folder, in the order of their names.
-    pub(super) fn all(dir: &Path, only: Option<&str>) -> Result<Vec<Self>> {
+    /// Reads the tests of a folder by name, in the order of their names. A file that is not a test does not keep the
+    /// others.
+    pub(super) fn all(dir: &Path, only: Option<&str>) -> Result<Vec<(String, Result<Self>)>> {
+        let only = only.map(|only| {
+            let ending = ENDINGS.iter().find_map(|ending| only.strip_suffix(ending));
+            ending.unwrap_or(only)
+        });
         let folder = dir.join("tests");
         let shown = folder.display();
         let entries = std::fs::read_dir(&folder).with_context(|| {
@@ -132,7 +140,7 @@ impl Case {
         for path in &paths {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             if only.is_none_or(|only| only == name) {
-                cases.push(Self::read(&name, path)?);
+                cases.push((name.to_string(), Self::read(&name, path)));
             }
         }
         match (cases.is_empty(), only) {
@@ -159,7 +167,13 @@ impl Case {
     }
 
     pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
-        let mut case: Self = read(&yaml::value(text)?)?;
+        let value = yaml::value(text)?;
+        match &value {
+            Value::Object(_) => {}
+            Value::Null => bail!("it is empty; give it keys such as `event` and `expect`"),
+            other => bail!("expected keys such as `event` and `expect`, and there is {other}"),
+        }
+        let mut case: Self = read(&value)?;
         name.clone_into(&mut case.name);
         for (namespace, given) in &case.given_mocks {
             let read = mocks(given).with_context(|| format!("mocks.{namespace}"))?;
@@ -328,6 +342,9 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_field() {
         for (text, told) in [
+            ("", "it is empty; give it keys"),
+            ("# nothing yet\n", "it is empty; give it keys"),
+            ("- event", "expected keys such as `event`"),
             ("evnt: {}", "evnt"),
             ("mocks: { a: { return: 1 } }", "mocks.a"),
             ("mocks: { a: [] }", "mocks.a"),

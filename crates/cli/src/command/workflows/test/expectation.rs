@@ -165,13 +165,23 @@ fn differing(what: &str, expected: &Value, found: &Value) -> Option<Difference> 
     (!is_found).then(|| Difference::new(what, expected.clone(), found.clone()))
 }
 
-/// Text is a part of the message; fields are compared one by one.
+/// Text is a part of the message, by itself and as the field; the other fields are the same.
 fn is_error(expected: &Value, error: &Value) -> bool {
-    match expected.as_str() {
-        Some(text) => error["message"]
-            .as_str()
-            .is_some_and(|message| message.contains(text)),
-        None => is_part_of(expected, error),
+    let is_in_message = |text: &str| {
+        let message = error["message"].as_str();
+        message.is_some_and(|message| message.contains(text))
+    };
+    match expected {
+        Value::String(text) => is_in_message(text),
+        Value::Object(fields) => {
+            fields
+                .iter()
+                .all(|(name, value)| match (name.as_str(), value.as_str()) {
+                    ("message", Some(text)) => is_in_message(text),
+                    _ => is_part_of(value, &error[name]),
+                })
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
     }
 }
 
@@ -231,9 +241,19 @@ mod tests {
         };
         let told = Difference::new("status", "succeeded", "failed: no such channel");
         assert_eq!(differences(json!({})), [told]);
-        for error in [json!("channel"), json!({ "step": "tell" })] {
+        for error in [
+            json!("channel"),
+            json!({ "step": "tell" }),
+            json!({ "message": "no such", "name": "Error", "code": null }),
+        ] {
             assert_eq!(differences(json!({ "error": error })), []);
         }
-        assert_eq!(differences(json!({ "error": "channels" }))[0].what, "error");
+        for error in [
+            json!("channels"),
+            json!({ "message": "channels" }),
+            json!({ "step": "ask" }),
+        ] {
+            assert_eq!(differences(json!({ "error": error }))[0].what, "error");
+        }
     }
 }

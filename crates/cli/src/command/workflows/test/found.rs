@@ -6,9 +6,11 @@ use headwater_platform::{StepView, WorkflowRunStatus, WorkflowRunView};
 use headwater_workflow::definition::{Definition, NodeKind};
 use headwater_workflow::path::{Path, Segment};
 use headwater_workflow::run::PlaceStatus;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::calls::Call;
+use super::marks::Marks;
 
 /// The traces that a run has left.
 #[derive(Debug, Default)]
@@ -30,22 +32,21 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn of(definition: &Definition, run: &WorkflowRunView, calls: Vec<Call>) -> Self {
+    /// The traces of a run; what it keeps has marks in place of the values of variables.
+    pub(super) fn of(
+        definition: &Definition,
+        run: &WorkflowRunView,
+        calls: Vec<Call>,
+        marks: Marks<'_>,
+    ) -> Self {
+        let read = |value: &RawValue| Some(marks.opened(serde_json::from_str(value.get()).ok()?));
         let returned = |step: &StepView| {
             let value = step.return_value.as_ref()?;
-            Some((
-                step.namespace.clone(),
-                serde_json::from_str::<Value>(value.get()).ok()?,
-            ))
+            Some((step.namespace.clone(), read(value)?))
         };
         let exported = |step: &StepView| {
             let exports = step.exports.iter();
-            let exports = exports.filter_map(|(name, value)| {
-                Some((
-                    name.clone(),
-                    serde_json::from_str::<Value>(value.get()).ok()?,
-                ))
-            });
+            let exports = exports.filter_map(|(name, value)| Some((name.clone(), read(value)?)));
             (step.namespace.clone(), exports.collect())
         };
         Self {
@@ -53,8 +54,8 @@ impl Found {
             path: path(definition, run),
             returns: run.steps.iter().filter_map(returned).collect(),
             exports: run.steps.iter().map(exported).collect(),
-            results: results(run),
-            error: error(run),
+            results: marks.opened(results(run)),
+            error: error(run).map(|error| marks.opened(error)),
             sends: calls.iter().flat_map(|call| call.sends.clone()).collect(),
             calls,
             response: None,
@@ -160,7 +161,8 @@ fn error(run: &WorkflowRunView) -> Option<Value> {
         .steps
         .iter()
         .filter_map(|step| Some((step, step.error.as_ref()?)));
-    let mut ended = failed.filter(|(_, error)| error.line().lines().next() == line.lines().next());
+    // The run has its error without the stack.
+    let mut ended = failed.filter(|(_, error)| error.titled() == line);
     Some(match ended.next_back() {
         Some((step, error)) => json!({
             "name": error.name,

@@ -55,8 +55,12 @@ impl Report {
         if let Some(commit) = self.killed_after {
             let _ = write!(text, ", killed after commit {commit}");
         }
-        if let Some(kills) = self.kills {
-            let _ = write!(text, ", and with {kills} kills, each after another commit");
+        match self.kills {
+            None => {}
+            Some(1) => text.push_str(", and with 1 kill after its only commit"),
+            Some(kills) => {
+                let _ = write!(text, ", and with {kills} kills, each after another commit");
+            }
         }
         if !self.left_out.is_empty() {
             let _ = write!(

@@ -27,6 +27,7 @@ use super::case::{Case, Resume};
 use super::clock::TestClock;
 use super::engine::Scene;
 use super::found::Found;
+use super::marks::Marks;
 use super::network::Network;
 use super::node::Node;
 use super::staging::staged;
@@ -121,7 +122,8 @@ impl Stage {
         };
         let written = *commits.borrow();
         node.kill().await;
-        let mut found = Found::of(&self.definition, &run, scene.calls.all());
+        let marks = Marks(&scene.case.variables);
+        let mut found = Found::of(&self.definition, &run, scene.calls.all(), marks);
         found.response = response;
         let left_out = scene
             .staged

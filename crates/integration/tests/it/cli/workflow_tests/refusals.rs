@@ -34,6 +34,6 @@ async fn a_mistake_in_a_file_is_told_with_its_field() {
     ] {
         let seen = Flow::new(ANSWERING).test(text).run(&[]).await;
         assert_eq!(seen.code, 1);
-        assert!(seen.stderr.contains(told), "{text}: {}", seen.stderr);
+        assert!(seen.stdout.contains(told), "{text}: {}", seen.stdout);
     }
 }

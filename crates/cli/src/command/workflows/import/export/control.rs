@@ -63,7 +63,8 @@ fn node(value: Value, (place, key): (&str, Option<&str>), state: &mut State) -> 
     if fields.flag(&["disabled"]) == Some(true) || fields.flag(&["enabled"]) == Some(false) {
         node.insert("disabled".to_owned(), true.into());
     }
-    let kind = fields.text(&["block_type", "step_type", "type", "kind"]);
+    let given = fields.named_text(&["block_type", "step_type", "type", "kind"]);
+    let (name, kind) = given.unzip();
     match kind.as_deref().map(folded).as_deref() {
         Some("ifelse" | "if" | "condition" | "branch") => {
             node.insert("type".to_owned(), "ifelse".into());
@@ -91,7 +92,7 @@ fn node(value: Value, (place, key): (&str, Option<&str>), state: &mut State) -> 
             node.extend(step::read(&mut fields, &namespace, state));
             filter(&mut fields, &mut node);
             if kind.is_some_and(|kind| !is_step(kind)) && !node.contains_key("uses") {
-                fields.tell("type");
+                fields.tell(name.as_deref().unwrap_or("type"));
             }
         }
     }

@@ -75,6 +75,12 @@ impl<'t> Fields<'t> {
         self.told.push(place);
     }
 
+    /// The same, and why.
+    pub(super) fn tell_why(&mut self, name: &str, why: impl std::fmt::Display) {
+        let place = self.place(name);
+        self.told.push(format!("{place}: {why}"));
+    }
+
     /// The first field with one of these names whose value can be read, with its name.
     pub(super) fn take_with<T>(
         &mut self,
@@ -101,9 +107,14 @@ impl<'t> Fields<'t> {
     }
 
     pub(super) fn text(&mut self, names: &[&str]) -> Option<String> {
+        self.named_text(names).map(|(_, text)| text)
+    }
+
+    /// The same with the name that the field has.
+    pub(super) fn named_text(&mut self, names: &[&str]) -> Option<(String, String)> {
         let read = |value: &Value| value.as_str().map(str::to_owned);
-        let text = self.take_with(names, read).map(|(_, text)| text);
-        text.filter(|text| !text.is_empty())
+        let found = self.take_with(names, read);
+        found.filter(|(_, text)| !text.is_empty())
     }
 
     pub(super) fn flag(&mut self, names: &[&str]) -> Option<bool> {

@@ -41,11 +41,11 @@ pub(super) fn read(value: Value, state: &mut State) -> Vec<Value> {
 
 fn trigger(mut fields: Fields<'_>, number: usize, state: &mut State) -> Map<String, Value> {
     let mut trigger = Map::new();
-    let id = fields.text(&["id", "trigger_id"]);
-    let id = id.and_then(|id| match id.parse::<TriggerId>() {
+    let id = fields.named_text(&["id", "trigger_id"]);
+    let id = id.and_then(|(name, id)| match id.parse::<TriggerId>() {
         Ok(id) => Some(id),
-        Err(_) => {
-            fields.tell("id");
+        Err(error) => {
+            fields.tell_why(&name, error);
             None
         }
     });
@@ -55,10 +55,10 @@ fn trigger(mut fields: Fields<'_>, number: usize, state: &mut State) -> Map<Stri
     // It is called `trigger` wherever steps name it.
     fields.text(&["namespace"]);
     fields.text(&["name"]);
-    let given = fields.text(&["trigger_type", "type", "kind"]);
-    let named = given.as_deref().and_then(kind_of);
-    if given.is_some() && named.is_none() {
-        fields.tell("type");
+    let given = fields.named_text(&["trigger_type", "type", "kind"]);
+    let named = given.as_ref().and_then(|(_, kind)| kind_of(kind));
+    if let (Some((name, _)), None) = (&given, &named) {
+        fields.tell(name);
     }
     match id.as_ref().map(TriggerId::kind).or(named) {
         Some(TriggerKind::Timer) => schedule(&mut fields, &mut trigger),
@@ -142,7 +142,7 @@ mod tests {
                 {"id": "dc_abcdef", "component_key": "rss-new-item@1.0.0", "configured_props": {"url": "x"}},
                 {"id": "dc_bcdefg"},
                 {"type": "source", "code": "export default {}"},
-                {"id": "x", "type": "telepathy"},
+                {"triggerId": "ti_x1", "kind": "telepathy"},
             ]),
             &mut state,
         );
@@ -160,7 +160,12 @@ mod tests {
         );
         assert_eq!(
             state.told,
-            ["triggers[0].token", "triggers[6].id", "triggers[6].type"]
+            [
+                "triggers[0].token",
+                "triggers[6].triggerId: `ti_x1` is not a trigger id: expected `hi_|ti_|ei_|dc_|ev_` and 6 to 22 letters \
+                 or digits, as the platform gave it",
+                "triggers[6].kind"
+            ]
         );
     }
 }

@@ -83,11 +83,11 @@ fn convert(path: &str, value: Value) -> Result<Converted, String> {
     let (mut state, mut told) = (State::default(), Vec::new());
     let mut fields = Fields::new(map, "", &mut told);
     fields.open(&["workflow", "definition", "data", "graph"]);
-    let id = fields.text(&["id", "workflow_id", "hid"]);
-    let id = id.and_then(|id| match id.parse::<WorkflowId>() {
+    let id = fields.named_text(&["id", "workflow_id", "hid"]);
+    let id = id.and_then(|(name, id)| match id.parse::<WorkflowId>() {
         Ok(id) => Some(id),
-        Err(_) => {
-            fields.tell("id");
+        Err(error) => {
+            fields.tell_why(&name, error);
             None
         }
     });
@@ -210,7 +210,12 @@ mod tests {
         assert_eq!((incoming.folder.as_str(), id), ("a", None));
         assert_eq!(
             incoming.not_understood,
-            ["id", "controlFlow", "steps.one.edges"]
+            [
+                "workflowId: `other` is not a workflow id: expected `p_` and 6 to 22 letters or digits, as the platform \
+                 gave it",
+                "controlFlow",
+                "steps.one.edges"
+            ]
         );
         let yaml = text(&incoming, DEFINITION_FILE);
         let files = incoming.files.as_ref().unwrap();

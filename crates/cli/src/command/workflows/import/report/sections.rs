@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::super::needs::Needs;
 use super::super::outcome::{Deployment, State, Workflow};
 use crate::workflow::findings;
@@ -13,6 +15,8 @@ pub(super) struct Section {
     /// The next step; empty if the title says it.
     pub(super) next: &'static str,
     pub(super) items: Vec<String>,
+    /// Whether each item is something to do, as against something to know.
+    pub(super) is_work: bool,
 }
 
 /// The outcome in a few words.
@@ -27,7 +31,7 @@ pub(super) fn outcome(workflow: &Workflow) -> String {
         Some(Deployment::Deployed { id, .. }) => format!("deployed as {id}"),
         Some(Deployment::Left { reason }) => format!("not deployed: {reason}"),
         Some(Deployment::Refused { reason }) => format!("not deployed: {reason}"),
-        None => match workflow.needs.count() {
+        None => match workflow.count() {
             0 => "nothing to do before it is deployed".to_owned(),
             1 => "one thing to do".to_owned(),
             number => format!("{number} things to do"),
@@ -44,6 +48,7 @@ pub(super) fn of(workflow: &Workflow) -> Vec<Section> {
     if let Some(Deployment::Deployed { endpoints, .. }) = &workflow.deployment {
         sections.push(Section {
             title: "URLs of its triggers",
+            is_work: true,
             next: "give them to whoever calls the workflow",
             items: endpoints.clone(),
         });
@@ -71,16 +76,20 @@ pub(super) fn of_all(workflows: &[Workflow]) -> Vec<Section> {
     let mut sections = vec![
         Section {
             title: "Accounts of all workflows",
-            next: "`headwater accounts connect APP`, then replace the id in each workflow.yaml",
+            is_work: true,
+            next: "`headwater accounts connect APP`, or `headwater accounts add APP` for one that `headwater apps` does not \
+                   list; then replace the id in each workflow.yaml",
             items: accounts.collect(),
         },
         Section {
             title: "Variables of all workflows",
+            is_work: true,
             next: "`headwater variables set NAME`",
             items: quoted(variables),
         },
         Section {
             title: "Components of all workflows",
+            is_work: true,
             next: "`headwater list components` shows those that the node has; `headwater publish` the others",
             items: quoted(components),
         },
@@ -97,17 +106,20 @@ fn of_folder(workflow: &Workflow) -> Vec<Section> {
     vec![
         Section {
             title: "Files that differ from those of the origin",
+            is_work: false,
             next: "they were not written over; for those of the origin, import into another folder",
             items: differing,
         },
         Section {
             title: "Fields that were not understood",
+            is_work: true,
             next: "nothing was derived from them, and workflow.yaml says `inactive: true`; compare it with the JSON \
                    beside its folder, and then delete that line",
             items: workflow.not_understood.clone(),
         },
         Section {
             title: "Files that were left out",
+            is_work: false,
             next: "",
             items: workflow.left_out.clone(),
         },
@@ -121,36 +133,47 @@ fn of_needs(folder: &str, needs: &Needs) -> Vec<Section> {
     let accounts = needs.accounts.iter();
     let accounts = accounts.map(|one| format!("{} (app {})", uses(&one.id, &one.used_by), one.app));
     let private = needs.private_components.iter();
-    let findings = needs.findings.iter();
+    let is_error = |one: &&Value| findings::is_error(one);
+    let shown = |one: &Value| findings::line(Path::new(folder), one);
+    let (errors, others): (Vec<_>, Vec<_>) = needs.findings.iter().partition(is_error);
     vec![
         Section {
             title: "Steps to rewrite in JavaScript",
+            is_work: true,
             next: "delete their `runtime` with it, and `uses` if it names the old file",
             items: rewrite.collect(),
         },
         Section {
             title: "Triggers whose configuration is not in the file",
+            is_work: true,
             next: "add below the `id` in workflow.yaml",
             items: triggers(needs, true),
         },
         Section {
             title: "Accounts to connect",
+            is_work: true,
             next: "replace the id in workflow.yaml by that of the new account",
             items: accounts.collect(),
         },
         Section {
             title: "Components of a workspace",
+            is_work: true,
             next: "`headwater publish` them, or put their code into the folder and name the file in `uses`",
             items: private
                 .map(|one| format!("`{}`: {}", one.step, one.uses))
                 .collect(),
         },
         Section {
+            title: "Mistakes",
+            is_work: true,
+            next: "correct them in workflow.yaml",
+            items: errors.into_iter().map(shown).collect(),
+        },
+        Section {
             title: "Findings",
+            is_work: false,
             next: "",
-            items: findings
-                .map(|one| findings::line(Path::new(folder), one))
-                .collect(),
+            items: others.into_iter().map(shown).collect(),
         },
     ]
 }
@@ -162,7 +185,8 @@ fn to_know(needs: &Needs) -> Vec<Section> {
     vec![
         Section {
             title: "Variables to set",
-            next: "",
+            is_work: true,
+            next: "`headwater variables set NAME`, once for all workflows",
             items: needs
                 .variables
                 .iter()
@@ -171,16 +195,19 @@ fn to_know(needs: &Needs) -> Vec<Section> {
         },
         Section {
             title: "Triggers that are others here",
+            is_work: false,
             next: "",
             items: triggers(needs, false),
         },
         Section {
             title: "Data stores, which begin empty",
+            is_work: false,
             next: "the id is the name of the store here, and may be replaced by a better one",
             items: stores.map(|one| uses(&one.id, &one.used_by)).collect(),
         },
         Section {
             title: "Props that depend on others (`_props_cursor`)",
+            is_work: false,
             next: "they are found anew by each deployment; the cursor has no effect and may stay",
             items: dynamic
                 .map(|one| format!("`{}`: {}", one.step, one.cursor))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::outcome::{Outcome, Workflow};
+use super::super::outcome::{Deployment, Outcome, Workflow};
 use super::sections::{self, Section};
 
 /// The text for a terminal.
@@ -24,7 +24,10 @@ pub(super) fn plain(whole: &Outcome) -> String {
 }
 
 fn plain_sections(text: &mut String, sections: Vec<Section>) {
-    for Section { title, next, items } in sections {
+    for Section {
+        title, next, items, ..
+    } in sections
+    {
         let next = if next.is_empty() {
             String::new()
         } else {
@@ -70,7 +73,14 @@ fn section_of(text: &mut String, workflow: &Workflow) {
 }
 
 fn markdown_sections(text: &mut String, sections: Vec<Section>) {
-    for Section { title, next, items } in sections {
+    for section in sections {
+        let Section {
+            title,
+            next,
+            items,
+            is_work,
+        } = section;
+        let mark = if is_work { "- [ ]" } else { "-" };
         text.push('\n');
         line(text, &format!("### {title}"));
         text.push('\n');
@@ -79,19 +89,26 @@ fn markdown_sections(text: &mut String, sections: Vec<Section>) {
             text.push('\n');
         }
         for item in items {
-            line(text, &format!("- [ ] {item}"));
+            line(text, &format!("{mark} {item}"));
         }
     }
 }
 
 fn summary(whole: &Outcome) -> String {
-    let all = whole.workflows.len();
+    let all = whole.workflows.len() + whole.missing.len();
     let there = || whole.workflows.iter().filter(|one| one.is_there());
-    let ready = there().filter(|one| one.needs.can_be_deployed).count();
     let workflows = if all == 1 { "workflow" } else { "workflows" };
-    let there = there().count();
+    let came = format!("{} of {all} {workflows} came over", there().count());
+    if whole.workflows.iter().any(|one| one.deployment.is_some()) {
+        let is_deployed =
+            |one: &&Workflow| matches!(one.deployment, Some(Deployment::Deployed { .. }));
+        let deployed = there().filter(is_deployed).count();
+        return format!("{came}; {deployed} deployed.");
+    }
+    let ready = there().filter(|one| one.count() == 0).count();
     format!(
-        "{there} of {all} {workflows} came over; {ready} can be deployed, as far as folders tell."
+        "{came}; in {ready} there is nothing to do before it is deployed, as far as folders tell: they do not know which \
+         components the node has."
     )
 }
 

@@ -121,10 +121,10 @@ impl Platform {
         found.ok_or_else(|| PlatformError::not_found("workflow", id))
     }
 
-    /// Starts a run of a workflow with that event, durably, and returns its id.
+    /// Starts a run of a workflow with that event, durably, and returns its id. One whose triggers are off is started, too.
     ///
     /// # Errors
-    /// `Conflict` when the workflow is not active, `QuotaExceeded` when its user has had its invocations of the day.
+    /// `Conflict` when as many runs wait as may, `QuotaExceeded` when its user has had its invocations of the day.
     pub async fn run_workflow(
         &self,
         caller: &Caller,

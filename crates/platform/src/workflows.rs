@@ -137,7 +137,7 @@ impl Workflows {
         let core = &self.context.core;
         core.to_the_end(async move {
             let workflow = new.workflow.clone();
-            let invocation = workflows.context.invocation(id, new);
+            let invocation = workflows.context.invocation(id, new).await?;
             match workflows.context.enqueue(invocation.clone()).await {
                 // Some of the runs that seem to wait may be about to begin.
                 Err(PlatformError::TooManyWaiting { .. }) => {

@@ -37,9 +37,11 @@ impl WorkflowContext {
     pub(super) async fn load(
         &self,
         id: &WorkflowId,
-        claimed: Claimed,
+        mut claimed: Claimed,
     ) -> Result<LiveRun, PlatformError> {
         let workflow = self.workflow(id).await?;
+        // Those of emitters are queued as their log has them, and variables may have been set since.
+        claimed.event = self.masked_event(&workflow.owner, claimed.event).await?;
         let mut head = Head::read(claimed.state.as_deref())
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let deployment_id = head

@@ -242,7 +242,7 @@ impl Platform {
             FoundRun::Open(open, workflow) => {
                 let head = Head::read(open.state.as_deref()).unwrap_or_default();
                 let now = self.moment_of(workflow).await?;
-                let event = self.core.store.run_event(id).await?;
+                let event = self.shown_event(workflow, id).await?;
                 (WorkflowRunSummary::of_open(open, now), head, None, event)
             }
             FoundRun::Ended(ended, _) => {
@@ -284,6 +284,20 @@ impl Platform {
             sends: self.shown_sends(id).await?,
             run,
         })
+    }
+
+    /// The event of a run that has not ended, without the values of variables.
+    async fn shown_event(
+        &self,
+        workflow: &Workflow,
+        id: &InvocationId,
+    ) -> Result<Option<Box<RawValue>>, PlatformError> {
+        let Some(event) = self.core.store.run_event(id).await? else {
+            return Ok(None);
+        };
+        let context = self.workflows.context();
+        let masked = context.masked_event(&workflow.owner, event.into()).await?;
+        Ok(Some((*masked).to_owned()))
     }
 
     /// The details of a run that has ended, if they are kept.

@@ -30,6 +30,7 @@ mod responders;
 mod results;
 mod services;
 mod start;
+mod step_logs;
 mod step_state;
 mod tokens;
 mod variables;
@@ -55,6 +56,7 @@ pub(crate) use self::{
     loading::place_of,
     masking::{Mask, Masks},
     responders::RunResponse,
+    step_logs::logged,
     tokens::WaitKey,
     variables::OpenedVariables,
 };

@@ -166,7 +166,7 @@ impl LiveRun {
                 progress.blobs.extend(offloaded(value));
             }
             let place = &self.tree.places()[&path];
-            let logs = self.logs.get(&path).map_or(&[][..], Vec::as_slice);
+            let logs = self.logs.of(&path);
             let written = Written { place, logs };
             if let Ok(body) = to_raw_value(&written) {
                 progress.places.push(PlaceWrite {
@@ -175,7 +175,7 @@ impl LiveRun {
                 });
             }
             if place.status.is_final() {
-                self.logs.remove(&path);
+                self.logs.forget(&path);
             }
         }
     }

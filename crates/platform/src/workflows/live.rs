@@ -1,6 +1,6 @@
 //! A run of a workflow in this node's memory.
 
-use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use headwater_engine::WorkerOwner;
 use headwater_model::{
@@ -20,8 +20,8 @@ use super::{
     effects::{Emitted, Streamed},
     endings::Awaited,
     head::Head,
+    step_logs::StepLogs,
 };
-use crate::log_line::LogLine;
 
 /// The usual time limits of a step: of runs that somebody waits for, and of others.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -71,8 +71,8 @@ pub(super) struct LiveRun {
     pub(super) orders: Vec<Order>,
     pub(super) standing: State,
     pub(super) awaited: Awaited,
-    /// Log lines by place, as far as they are not written yet.
-    pub(super) logs: BTreeMap<Path, Vec<LogLine>>,
+    /// The log lines of places that have not ended.
+    pub(super) logs: StepLogs,
 }
 
 impl LiveRun {

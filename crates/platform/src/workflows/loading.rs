@@ -17,6 +17,7 @@ use super::{
     endings::Awaited,
     head::{Head, ReplayOf},
     live::{LiveRun, NODES_LOST_MAX, Pending},
+    step_logs::StepLogs,
 };
 use crate::error::PlatformError;
 
@@ -55,7 +56,7 @@ impl WorkflowContext {
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
-        let (tree, blobs) = self.tree(&head, definition, run_id).await?;
+        let (tree, blobs, logs) = self.tree(&head, definition, run_id).await?;
         let is_new = !head.has_begun();
         let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
@@ -88,7 +89,7 @@ impl WorkflowContext {
             orders: Vec::new(),
             standing: State::Running,
             awaited: Awaited::default(),
-            logs: BTreeMap::new(),
+            logs,
         };
         let answers = self.core.store.resolutions(run.id()).await?;
         let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
@@ -108,20 +109,29 @@ impl WorkflowContext {
         head: &Head,
         definition: Arc<Definition>,
         run_id: &InvocationId,
-    ) -> Result<(RunTree, Vec<RunBlob>), PlatformError> {
+    ) -> Result<(RunTree, Vec<RunBlob>, StepLogs), PlatformError> {
+        let mut logs = StepLogs::default();
         if head.has_begun() {
-            let places = self.places(run_id).await?;
+            let mut places = BTreeMap::new();
+            for written in self.core.store.run_places(run_id).await? {
+                let (path, place) = place_of(&written)?;
+                if !place.status.is_final() {
+                    logs.goes_on(path.clone(), &written);
+                }
+                places.insert(path, place);
+            }
             let tree = RunTree::load(definition, head.root.clone(), places);
-            return Ok((tree, Vec::new()));
+            return Ok((tree, Vec::new(), logs));
         }
         if let Some(ReplayOf {
             run_id: old,
             from: Some(from),
         }) = &head.replay
         {
-            return self.replayed(definition, old, from).await;
+            let (tree, blobs) = self.replayed(definition, old, from).await?;
+            return Ok((tree, blobs, logs));
         }
-        Ok((RunTree::new(definition), Vec::new()))
+        Ok((RunTree::new(definition), Vec::new(), logs))
     }
 
     /// The state that a replay begins with, and the blobs that it takes over. One that cannot begin any more, because the

@@ -23,7 +23,7 @@ use crate::{
     log_line::LogLine,
     platform::Platform,
     sends::shown_arguments,
-    workflows::{Content, Head, RunDetails, WaitUrls, is_limited, place_of, wait_id},
+    workflows::{Content, Head, RunDetails, WaitUrls, is_limited, logged, place_of, wait_id},
 };
 
 /// The status of a run. The last three are final. Pipedream's words for them are understood, too.
@@ -155,13 +155,6 @@ pub(super) struct Moment {
     pub(super) now_ms: EpochMs,
     /// Whether runs wait for the limits of their workflow.
     pub(super) is_limited: bool,
-}
-
-/// The log that is kept with a place.
-#[derive(Deserialize)]
-struct Logged {
-    #[serde(default)]
-    logs: Vec<LogLine>,
 }
 
 impl WorkflowRunSummary {
@@ -448,7 +441,6 @@ impl Platform {
             let value = exports.remove(&name)?;
             Some((name, value))
         });
-        let logged: Option<Logged> = serde_json::from_str(written.body.get()).ok();
         Ok(StepView {
             namespace: path.name().unwrap_or_default().to_owned(),
             status: place.status,
@@ -458,7 +450,7 @@ impl Platform {
             phases: place.phases(),
             return_value,
             exports: exports.collect(),
-            logs: logged.map(|logged| logged.logs).unwrap_or_default(),
+            logs: logged(written),
             error: place.failure.map(|failure| failure.error),
             path,
         })

@@ -16,12 +16,18 @@ use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
     AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
 };
-use headwater_workflow::{path::Path, run::State};
+use headwater_workflow::path::Path;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    blob_texts::BlobTexts, command::Command, context::WorkflowContext, endings::Awaited,
-    flight::Flight, held::Held, live::LiveRun, start::Start,
+    blob_texts::BlobTexts,
+    command::Command,
+    context::WorkflowContext,
+    endings::Awaited,
+    flight::Flight,
+    held::Held,
+    live::{Committing, LiveRun},
+    start::Start,
 };
 use crate::{
     actor::{Batches, Heartbeat, InFlight, store_returns},
@@ -350,7 +356,7 @@ impl Actor {
             let Some(run) = self.runs.get_mut(id) else {
                 continue;
             };
-            run.is_committing = false;
+            let written = run.committing.take();
             if self.held.beginning.remove(id) {
                 // There may be events that found no room.
                 self.context.core.nudges.nudge(Chore::Dispatch);
@@ -361,32 +367,44 @@ impl Actor {
                 self.more = true;
                 continue;
             }
-            // Something happened while it was written: that is not durable yet.
-            if run.is_dirty {
-                self.advance(id);
-                continue;
-            }
-            match run.standing {
-                State::Running => self.advance(id),
-                State::Waiting(_) => {
-                    self.context.responders.settle(id, true);
-                    self.drop_run(id);
-                }
-                State::Ended(_) => {
-                    self.context.responders.settle(id, false);
-                    if let Awaited::Read(result) = mem::take(&mut run.awaited) {
-                        self.context.endings.tell(id, result);
-                    }
-                    if let Some(worker) = &run.worker {
-                        self.context.core.engine.forget_tmp(worker, run.tmp()).await;
-                    }
-                    self.drop_run(id);
-                    self.gave_place(id);
-                }
+            match written {
+                Some(Committing::Ends) => self.ended(id).await,
+                Some(Committing::Rests) => self.rests(id),
+                // Whatever happened while it was written is not durable yet.
+                Some(Committing::GoesOn) | None => self.advance(id),
             }
         }
         for chore in woken {
             self.context.core.nudges.nudge(chore);
+        }
+    }
+
+    /// A run has ended, and what its steps still say comes to nothing.
+    async fn ended(&mut self, id: &InvocationId) {
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
+        self.context.responders.settle(id, false);
+        if let Awaited::Read(result) = mem::take(&mut run.awaited) {
+            self.context.endings.tell(id, result);
+        }
+        if let Some(worker) = &run.worker {
+            self.context.core.engine.forget_tmp(worker, run.tmp()).await;
+        }
+        self.drop_run(id);
+        self.gave_place(id);
+    }
+
+    /// A run waits, and is not this node's any more: an answer that came meanwhile is in the store.
+    fn rests(&mut self, id: &InvocationId) {
+        self.context.responders.settle(id, true);
+        let answered = self.runs.get(id).is_some_and(|run| run.is_dirty);
+        let applied = self.applied.remove(id);
+        self.drop_run(id);
+        if answered {
+            self.more = true;
+            self.applied
+                .extend(applied.map(|applied| (id.clone(), applied)));
         }
     }
 

@@ -17,7 +17,11 @@ use serde_json::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{head::Head, input, live::LiveRun};
+use super::{
+    head::Head,
+    input,
+    live::{Committing, LiveRun},
+};
 use crate::{log_line::LogLine, platform_event::platform_event};
 
 /// A value of more bytes is a blob beside its place.
@@ -108,7 +112,11 @@ impl LiveRun {
             },
         };
         self.is_dirty = false;
-        self.is_committing = true;
+        self.committing = Some(match &then {
+            AfterRun::Ended => Committing::Ends,
+            AfterRun::GoesOn { .. } => Committing::GoesOn,
+            AfterRun::Checkpoint { .. } => Committing::Rests,
+        });
         RunCommit {
             lease: lease.clone(),
             run_id: self.id().clone(),
@@ -129,7 +137,7 @@ impl LiveRun {
     /// The commit of a run that never began: nothing of it is left.
     pub(super) fn commit_of_none(&mut self, lease: &RunnableLease, now_ms: EpochMs) -> RunCommit {
         self.is_dirty = false;
-        self.is_committing = true;
+        self.committing = Some(Committing::Ends);
         RunCommit {
             lease: lease.clone(),
             run_id: self.id().clone(),

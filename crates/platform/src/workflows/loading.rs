@@ -84,7 +84,7 @@ impl WorkflowContext {
                 ..Pending::default()
             },
             worker: None,
-            is_committing: false,
+            committing: None,
             is_admitted,
             orders: Vec::new(),
             standing: State::Running,
@@ -103,7 +103,7 @@ impl WorkflowContext {
         Ok(run)
     }
 
-    /// The state that the run goes on from, and blobs that it has to keep from now on.
+    /// The state that the run goes on from, blobs that it has to keep from now on, and the log lines of what goes on.
     async fn tree(
         &self,
         head: &Head,

@@ -270,7 +270,8 @@ impl Platform {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
             replay_of: head.replay.map(|replay| replay.run_id),
-            reason,
+            // That of a cancelled run is its error.
+            reason: reason.filter(|_| run.status == WorkflowRunStatus::Succeeded),
             event,
             steps,
             waits,

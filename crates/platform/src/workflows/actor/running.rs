@@ -44,13 +44,13 @@ impl Actor {
             return;
         };
         run.advance(now_ms);
-        if !run.is_committing
+        if run.committing.is_none()
             && let Some(wanted) = run.owed_result(&self.context.endings)
         {
             return self.read_result(id, wanted);
         }
         let is_reading = matches!(run.awaited, Awaited::Reading(_));
-        if run.is_dirty && !run.is_committing && !is_reading {
+        if run.is_dirty && run.committing.is_none() && !is_reading {
             if let Some(lease) = &self.lease {
                 if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
                     let (at, failure) = (at.clone(), failure.clone());

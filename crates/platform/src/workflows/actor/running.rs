@@ -8,7 +8,7 @@ use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Cause, Failure, Order, RunEnd, State, Work},
+    run::{Cause, Failure, Order, RunEnd, State, StepOutcome, Work},
 };
 use serde_json::{
     Value, json,
@@ -303,6 +303,9 @@ impl Actor {
                     .effects
                     .ended((&path, execution), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
+                if let StepOutcome::Failed(failure) = &mut end.outcome {
+                    name_limit(failure);
+                }
                 executed.masks.hide(&mut end, &mut logs);
                 if !run.measure(&mut end) {
                     sends = Sends::default();
@@ -321,6 +324,21 @@ impl Actor {
         let id = executed.run;
         self.advance(&id);
     }
+}
+
+/// Says which limit of the workflow a step came to.
+fn name_limit(failure: &mut Failure) {
+    // A worker knows one run of code at a time, which is the step.
+    let told = failure
+        .error
+        .message
+        .replace("the run took", "the step took");
+    let raise = match failure.cause {
+        Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
+        Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
+        _ => return,
+    };
+    failure.error.message = format!("{told}; {raise}");
 }
 
 /// Exports what is known of a try that failed, if another one follows.

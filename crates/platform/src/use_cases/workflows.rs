@@ -12,6 +12,7 @@ mod replay;
 mod runs;
 mod selection;
 mod sources;
+mod step_props;
 mod triggers;
 mod unchanged;
 mod waits;
@@ -40,6 +41,8 @@ pub struct DeployWorkflow {
     pub files: BTreeMap<String, String>,
     /// The workspace that a new workflow is to live in.
     pub workspace_id: Option<WorkspaceId>,
+    /// Whether steps do without accounts, as in a test that stands in for them.
+    pub lacks_accounts: bool,
 }
 
 /// A deployed workflow.

@@ -21,7 +21,10 @@ use crate::{
     error::PlatformError,
     platform::Platform,
     props::apps,
-    use_cases::components::{ComponentInput, ComponentRef, unbuilt},
+    use_cases::{
+        components::{ComponentInput, ComponentRef, unbuilt},
+        workflows::step_props::{Leniency, Remarks, checked},
+    },
     workflows::Content,
 };
 
@@ -37,6 +40,8 @@ pub(super) struct StepCodes<'a> {
     pub(super) files: &'a Arc<BTreeMap<String, String>>,
     /// The content of the current deployment, whose components are used again if nothing changed.
     pub(super) former: Option<&'a Content>,
+    /// Whether steps do without accounts.
+    pub(super) lacks_accounts: bool,
 }
 
 /// The component of a step, and a remark about it.
@@ -68,8 +73,8 @@ impl Platform {
         let built = steps.map(|(path, namespace, step)| {
             let built = async move {
                 let component = self.step_component(codes, &namespace, step).await;
-                let (id, remark) = component.map_err(|error| of_step(&namespace, error))?;
-                Ok::<_, PlatformError>((path, namespace, id, remark))
+                let (id, remarks) = component.map_err(|error| of_step(&namespace, error))?;
+                Ok::<_, PlatformError>((path, namespace, id, remarks))
             };
             built.boxed()
         });
@@ -77,9 +82,9 @@ impl Platform {
         let built: Vec<_> = built.collect();
         let built: Vec<_> = stream::iter(built).buffered(BUILDS).try_collect().await?;
         let mut components = BTreeMap::new();
-        for (path, namespace, id, remark) in built {
-            findings.extend(remark.map(|message| Finding {
-                severity: Severity::Note,
+        for (path, namespace, id, remarks) in built {
+            findings.extend(remarks.into_iter().map(|(severity, message)| Finding {
+                severity,
                 place: definition.found_at(&path),
                 message,
             }));
@@ -93,7 +98,7 @@ impl Platform {
         codes: &StepCodes<'_>,
         namespace: &str,
         step: &Step,
-    ) -> Result<(ComponentId, Option<String>), PlatformError> {
+    ) -> Result<(ComponentId, Remarks), PlatformError> {
         let (component, artifact, remark) = match &step.code {
             StepCode::File(path) => {
                 let code = ComponentCode::Folder {
@@ -114,6 +119,15 @@ impl Platform {
                 return Err(PlatformError::invalid("uses", reason));
             }
         };
+        let leniency = Leniency {
+            lacks_accounts: codes.lacks_accounts,
+            is_other_version: remark.is_some(),
+        };
+        let mut remarks: Remarks = remark
+            .map(|remark| (Severity::Note, remark))
+            .into_iter()
+            .collect();
+        remarks.extend(checked(&component, step, leniency)?);
         let values = step.props.iter();
         let values =
             values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
@@ -121,15 +135,15 @@ impl Platform {
         self.check_accounts(codes.caller, &apps, &values.collect())
             .await?;
         let Some(artifact) = artifact else {
-            return Ok((component.id, remark));
+            return Ok((component.id, remarks));
         };
         if let Some(same) = self.unchanged(codes.former, namespace, &component).await? {
-            return Ok((same, remark));
+            return Ok((same, remarks));
         }
         let id = component.id.clone();
         let store = &self.core.store;
         store.save_step_component(component, artifact).await?;
-        Ok((id, remark))
+        Ok((id, remarks))
     }
 
     async fn built_step(&self, owner: &Owner, code: ComponentCode) -> Result<Found, PlatformError> {

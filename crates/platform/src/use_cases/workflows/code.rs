@@ -108,7 +108,12 @@ impl Platform {
                 self.built_step(codes.owner, code).await?
             }
             StepCode::Inline(text) => {
-                let code = ComponentCode::Text(text.clone());
+                // Errors and stacks name it by this path; the ending is that of its language.
+                let entry = format!("steps/{namespace}");
+                let code = ComponentCode::Folder {
+                    files: Arc::new(BTreeMap::from([(entry.clone(), text.clone())])),
+                    entry,
+                };
                 self.built_step(codes.owner, code).await?
             }
             StepCode::Component(reference) => self.action(codes, reference).await?,

@@ -192,21 +192,16 @@ impl Platform {
         if let Some(saved) = here.await? {
             return Ok((saved, None, None));
         }
-        let not_found = || {
-            let reason = format!(
-                "there is no component `{}`; publish it (`headwater publish`), or name one of the registry",
-                shown(reference)
-            );
-            PlatformError::invalid("uses", reason)
-        };
         if reference.is_private {
-            return Err(not_found());
+            return Err(self.no_action(codes, reference).await);
         }
         let found = match built_in_action(&reference.key) {
             Some(code) => Some(self.built_step(codes.owner, code).await?),
             None => self.packaged_action(codes.owner, &reference.key).await?,
         };
-        let (component, artifact, _) = found.ok_or_else(not_found)?;
+        let Some((component, artifact, _)) = found else {
+            return Err(self.no_action(codes, reference).await);
+        };
         let runs = component.description.version.as_deref();
         let remark = match (&reference.version, runs) {
             (Some(wanted), Some(runs)) if wanted != runs => Some(format!(
@@ -216,6 +211,42 @@ impl Platform {
             _ => None,
         };
         Ok((component, artifact, remark))
+    }
+
+    /// The error for an action that nobody has: the versions that there are, and where others are to be had.
+    async fn no_action(
+        &self,
+        codes: &StepCodes<'_>,
+        reference: &ComponentReference,
+    ) -> PlatformError {
+        let workspace_id = codes.owner.workspace_id.as_ref();
+        let any_version = ComponentReference {
+            version: None,
+            ..reference.clone()
+        };
+        let here = self.component_here(codes.caller, workspace_id, &any_version);
+        let here = here.await.ok().flatten();
+        let here = here.and_then(|component| component.description.version);
+        let next = match (here, reference.is_private) {
+            (Some(version), _) => format!(
+                "the node has `{}@{version}`; name that version, or publish this one (`headwater publish`)",
+                reference.key
+            ),
+            (None, true) => "publish its code (`headwater publish FILE|DIR`)".to_owned(),
+            (None, false) => {
+                let (app, _) = reference
+                    .key
+                    .split_once('-')
+                    .unwrap_or((&reference.key, ""));
+                format!(
+                    "the npm package {SCOPE}/{app} has no such action, if there is one: publish yours (`headwater publish \
+                     FILE|DIR`), or those of a clone of https://github.com/PipedreamHQ/pipedream (`headwater publish \
+                     pipedream/components/{app}`)"
+                )
+            }
+        };
+        let shown = shown(reference);
+        PlatformError::invalid("uses", format!("there is no component `{shown}`; {next}"))
     }
 
     /// A component that somebody saved or published on this node.
@@ -330,7 +361,13 @@ fn shown(reference: &ComponentReference) -> String {
 }
 
 /// The error of a step's code, naming the step.
-fn of_step(namespace: &str, error: PlatformError) -> PlatformError {
+fn of_step(namespace: &str, mut error: PlatformError) -> PlatformError {
+    // The file has them as `props`.
+    if let PlatformError::InvalidProps(invalid) = &mut error
+        && let Some(prop) = invalid.field.strip_prefix("configured_")
+    {
+        invalid.field = prop.to_owned();
+    }
     error.of_part(
         &format!("steps.{namespace}"),
         &format!("step `{namespace}`"),

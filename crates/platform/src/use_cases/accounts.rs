@@ -226,12 +226,12 @@ impl Platform {
             let account = self
                 .visible_account(caller, &id)
                 .await
-                .map_err(|error| match error {
-                    PlatformError::NotFound { .. } => wrong(format!(
+                .map_err(|error| match matches!(error, PlatformError::NotFound { .. }) {
+                    true => wrong(format!(
                         "there is no account `{id}`; connect one of `{app}` (`headwater accounts connect {app}`, or `accounts \
                          add`), and name its id"
                     )),
-                    other => wrong(other.to_string()),
+                    false => wrong(error.to_string()),
                 })?;
             if account.app != *app {
                 return Err(wrong(format!(

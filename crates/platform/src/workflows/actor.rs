@@ -370,7 +370,7 @@ impl Actor {
             match written {
                 Some(Committing::Ends) => self.ended(id).await,
                 Some(Committing::Rests) => self.rests(id),
-                // Whatever happened while it was written is not durable yet.
+                // Things that happened while it was written are not durable yet.
                 Some(Committing::GoesOn) | None => self.advance(id),
             }
         }

@@ -70,7 +70,8 @@ impl WorkflowContext {
         owner: &Owner,
         event: Arc<RawValue>,
     ) -> Result<Arc<RawValue>, PlatformError> {
-        let variables = self.variables.of(owner).await?;
+        // Boxed: every request waits for it somewhere in its own future.
+        let variables = Box::pin(self.variables.of(owner)).await?;
         Ok(variables.masks.json(&event).map_or(event, Arc::from))
     }
 

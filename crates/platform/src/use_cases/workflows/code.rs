@@ -193,14 +193,14 @@ impl Platform {
             return Ok((saved, None, None));
         }
         if reference.is_private {
-            return Err(self.no_action(codes, reference).await);
+            return Err(Box::pin(self.no_action(codes, reference)).await);
         }
         let found = match built_in_action(&reference.key) {
             Some(code) => Some(self.built_step(codes.owner, code).await?),
             None => self.packaged_action(codes.owner, &reference.key).await?,
         };
         let Some((component, artifact, _)) = found else {
-            return Err(self.no_action(codes, reference).await);
+            return Err(Box::pin(self.no_action(codes, reference)).await);
         };
         let runs = component.description.version.as_deref();
         let remark = match (&reference.version, runs) {

@@ -26,7 +26,7 @@ pub(super) struct Leniency {
     pub(super) is_other_version: bool,
 }
 
-/// What there is to say about the props of a step.
+/// Things to say about the props of a step.
 ///
 /// # Errors
 /// `InvalidProps` naming the first prop that is missing.

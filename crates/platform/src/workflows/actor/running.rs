@@ -336,7 +336,12 @@ fn name_limit(failure: &mut Failure) {
     let raise = match failure.cause {
         Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
         Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
-        _ => return,
+        Cause::Thrown
+        | Cause::Configuration
+        | Cause::TooMuchOutput
+        | Cause::WorkerLost
+        | Cause::WaitTimedOut
+        | Cause::Called => return,
     };
     failure.error.message = format!("{told}; {raise}");
 }

@@ -308,13 +308,16 @@ impl Actor {
         let now_ms = self.context.core.env.now_ms();
         match read {
             Ok(answers) => {
-                if let Some(run) = self.runs.get_mut(&id) {
-                    run.resolve(answers, now_ms);
-                    if run.is_admitted {
-                        self.held.runs.retain(|held| *held != id);
-                    }
-                    self.advance(&id);
+                let Some(run) = self.runs.get_mut(&id) else {
+                    // It was given back meanwhile, and finds the answer when it is claimed.
+                    self.more = true;
+                    return;
+                };
+                run.resolve(answers, now_ms);
+                if run.is_admitted {
+                    self.held.runs.retain(|held| *held != id);
                 }
+                self.advance(&id);
             }
             // The run finds them when it is claimed again.
             Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
@@ -398,13 +401,13 @@ impl Actor {
     /// A run waits, and is not this node's any more: an answer that came meanwhile is in the store.
     fn rests(&mut self, id: &InvocationId) {
         self.context.responders.settle(id, true);
-        let answered = self.runs.get(id).is_some_and(|run| run.is_dirty);
+        self.more |= self.runs.get(id).is_some_and(|run| run.is_dirty);
         let applied = self.applied.remove(id);
         self.drop_run(id);
-        if answered {
+        if let Some(applied) = applied {
+            // Those who wait for an answer wait until it is taken up.
             self.more = true;
-            self.applied
-                .extend(applied.map(|applied| (id.clone(), applied)));
+            self.applied.insert(id.clone(), applied);
         }
     }
 

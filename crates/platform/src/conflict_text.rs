@@ -1,6 +1,7 @@
 //! The texts of conflicts, for people: the thing, the fact and the next step.
 
-use headwater_store::{Conflict, InUse, Last, Taken};
+use headwater_model::id::RunnableId;
+use headwater_store::{Conflict, Entity, InUse, Last, Taken};
 
 /// The text of a conflict.
 pub(crate) fn conflict_text(conflict: &Conflict) -> String {
@@ -8,6 +9,10 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         Conflict::LeaseLost => "the lease was lost to another node; try again".to_owned(),
         Conflict::Held { .. } => "another node runs it; try again in a moment".to_owned(),
         Conflict::Gone(entity) => format!("`{entity}` is gone"),
+        Conflict::Inactive(Entity::Runnable(RunnableId::Workflow(id))) => format!(
+            "workflow `{id}` is not active: only runs by hand start; switch it on with `headwater workflows activate {id}`, \
+             and take `inactive: true` out of its workflow.yaml before the next deployment"
+        ),
         Conflict::Inactive(entity) => format!("`{entity}` is not active; activate it first"),
         Conflict::QueueFull(entity) => format!(
             "as many runs of `{entity}` as may wait do so already; try again later, or raise `queue.size` in its settings"

@@ -30,6 +30,7 @@ mod responders;
 mod results;
 mod services;
 mod start;
+mod step_logs;
 mod step_state;
 mod tokens;
 mod variables;
@@ -55,6 +56,7 @@ pub(crate) use self::{
     loading::place_of,
     masking::{Mask, Masks},
     responders::RunResponse,
+    step_logs::logged,
     tokens::WaitKey,
     variables::OpenedVariables,
 };
@@ -137,7 +139,7 @@ impl Workflows {
         let core = &self.context.core;
         core.to_the_end(async move {
             let workflow = new.workflow.clone();
-            let invocation = workflows.context.invocation(id, new);
+            let invocation = workflows.context.invocation(id, new).await?;
             match workflows.context.enqueue(invocation.clone()).await {
                 // Some of the runs that seem to wait may be about to begin.
                 Err(PlatformError::TooManyWaiting { .. }) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
     AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
-    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
+    RunnableLease, SourceState, StoreError, Taken, Trigger, WorkLimit, WorkflowState,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
@@ -22,8 +22,8 @@ use crate::{
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
 const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
-/// A run of a workflow that has begun: it goes on while the workflow is inactive.
-const BEGUN: &str = "state IS NOT NULL";
+/// A run of a workflow that goes on, or begins, while the workflow is inactive: its triggers are off, and nothing else.
+const WHILE_INACTIVE: &str = "(invocations.state IS NOT NULL OR invocations.trigger = 'manual')";
 
 pub(crate) fn enqueue(
     connection: &Connection,
@@ -31,7 +31,7 @@ pub(crate) fn enqueue(
     invocation: &NewInvocation,
     lease: Option<&(RunnableLease, LeaseTerm)>,
 ) -> Result<Option<Lease>, StoreError> {
-    check_takes_triggers(connection, &invocation.runnable)?;
+    check_takes(connection, invocation)?;
     let term = match lease {
         Some((lease, term)) if lease.runnable == invocation.runnable => {
             let is_held = is_held(connection, living, lease)? && lease.epoch == term.epoch;
@@ -77,17 +77,20 @@ pub(crate) fn enqueue(
     }))
 }
 
-fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Result<(), StoreError> {
+fn check_takes(connection: &Connection, invocation: &NewInvocation) -> Result<(), StoreError> {
+    let runnable = &invocation.runnable;
     if let RunnableId::Workflow(id) = runnable {
         return match workflow_state::state(connection, id.as_str())? {
             None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
-            Some(WorkflowState::Inactive) => {
+            Some(WorkflowState::Inactive) if invocation.trigger != Trigger::Manual => {
                 Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
             }
-            Some(WorkflowState::Active) => match waiting_runs::has_room(connection, id.as_str())? {
-                true => Ok(()),
-                false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
-            },
+            Some(WorkflowState::Active | WorkflowState::Inactive) => {
+                match waiting_runs::has_room(connection, id.as_str())? {
+                    true => Ok(()),
+                    false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
+                }
+            }
         };
     }
     let state: Option<String> = connection
@@ -138,7 +141,7 @@ pub(crate) fn claim(
     let failed = failed("claiming invocations");
     let which = match (is_inactive_workflow(connection, id)?, limit.has_begun) {
         (_, true) => "has_begun",
-        (true, false) => BEGUN,
+        (true, false) => WHILE_INACTIVE,
         (false, false) => "TRUE",
     };
     let mut statement = connection
@@ -225,7 +228,7 @@ pub(crate) fn runnables_with_work(
                     OR emitters.lease_epoch NOT IN (SELECT value FROM json_each(?4)))
                AND EXISTS (SELECT 1 FROM invocations
                            WHERE runnable_id = runnable AND due_at_ms <= ?1
-                             AND (workflows.state IS NOT 'inactive' OR invocations.state IS NOT NULL)
+                             AND (workflows.state IS NOT 'inactive' OR {WHILE_INACTIVE})
                              AND ({FREE} OR lease_epoch NOT IN (SELECT value FROM json_each(?5))))
              LIMIT ?3"
         ))

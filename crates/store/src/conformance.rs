@@ -160,6 +160,7 @@ macro_rules! conformance_tests {
                 former_deployments_stay,
                 an_unchanged_timer_keeps_its_phase,
                 turning_off_drops_ticks_and_events_that_have_not_begun,
+                a_run_by_hand_begins_while_its_workflow_is_inactive,
                 events_of_its_feeds_reach_a_workflow,
                 an_automatic_subscription_reaches_later_workflows_only,
                 events_reach_no_workflow_that_the_subscriber_cannot_see,

@@ -113,7 +113,8 @@ impl Backlog {
 pub trait WorkQueue {
     /// Queues an invocation, leased at once if a term is given and the lease of its runnable is the current one.
     /// `Ok` means that it will run, even if this node fails. `Gone` when the runnable is gone or being deleted,
-    /// `Inactive` when it takes no triggers, `Taken` when the invocation is queued already, `QueueFull` when as many runs
+    /// `Inactive` when it takes no triggers, as an inactive workflow takes runs by hand alone
+    /// (MUST: `conformance::workflows::a_run_by_hand_begins_while_its_workflow_is_inactive`), `Taken` when the invocation is queued already, `QueueFull` when as many runs
     /// of the workflow as may wait to begin do so.
     /// MUST count exactly those that have not begun (`conformance::admission::a_full_queue_refuses_runs`).
     /// MUST queue it without a lease when the lease of the runnable was lost

@@ -49,6 +49,7 @@ impl From<DeployWorkflow> for headwater_platform::DeployWorkflow {
         Self {
             files: request.files,
             workspace_id: request.workspace_id.or(request.org_id),
+            lacks_accounts: false,
         }
     }
 }

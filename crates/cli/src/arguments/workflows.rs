@@ -50,6 +50,10 @@ pub(crate) enum WorkflowsClientCommand {
     Cancel(WorkflowRunArgument),
     /// Show the lines that a run's steps have logged, oldest first
     Logs(WorkflowRunArgument),
+    /// Switch a workflow's triggers on
+    Activate(WorkflowArgument),
+    /// Switch a workflow's triggers off: it runs by hand only
+    Deactivate(WorkflowArgument),
     /// Delete a workflow with its triggers and runs
     Delete(DeleteWorkflowArguments),
 }

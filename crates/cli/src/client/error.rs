@@ -140,7 +140,7 @@ impl ApiError {
             ),
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.stack.is_some() => Some("fix the component and try again"),
-            422 => Some("correct the component or its props, then try again"),
+            422 => Some("correct what it names, then try again"),
             429 => Some("wait a moment and run the command again"),
             500.. => Some("try again; `headwater doctor` checks the node"),
             _ => None,
@@ -155,6 +155,7 @@ fn sentence(message: &str, param: Option<&str>) -> String {
         Some(param) if goes_on.iter().any(|verb| message.starts_with(verb)) => {
             format!("{param} {message}")
         }
+        Some(param) if message.starts_with(&format!("{param}:")) => message.to_owned(),
         Some(param) => format!("{message} (parameter {param})"),
         None => message.to_owned(),
     }
@@ -172,6 +173,11 @@ mod tests {
         assert_eq!(
             sentence("is empty", Some("fields.token")),
             "fields.token is empty"
+        );
+        assert_eq!(
+            sentence("props.a: is missing", Some("props.a")),
+            "props.a: is missing",
+            "the place is said once"
         );
         assert_eq!(error.stack(), Some("at x"));
         assert!(error.hint().is_some());

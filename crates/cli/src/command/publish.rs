@@ -40,7 +40,24 @@ const CONCURRENT: usize = 2;
 
 async fn publish(client: &Client, unit: &Unit) -> Result<Value> {
     let body = unit.body().await?;
-    client.post(&["components", "registry"], &body).await
+    let published = client.post(&["components", "registry"], &body).await;
+    match published {
+        // It may have been published unbuilt: then the node has its file, not the bundle of it.
+        Err(error) if is_conflict(&error) => {
+            let unchanged = published_unbuilt(client, unit).await;
+            unchanged.ok_or(error)
+        }
+        published => published,
+    }
+}
+
+/// The component that a file was published as with its folder, if the file is the same.
+async fn published_unbuilt(client: &Client, unit: &Unit) -> Option<Value> {
+    let body = unit.unbuilt_body()?;
+    let results = client.post(&["registry", "folders"], &body).await.ok()?;
+    let result = results.as_array()?.first()?;
+    let is_unchanged = result["newly_published"] == false && text(result, "refused").is_empty();
+    is_unchanged.then(|| result.clone())
 }
 
 /// The numbers of components by result.

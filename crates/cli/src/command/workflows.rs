@@ -20,6 +20,7 @@ use std::io::IsTerminal as _;
 
 use anyhow::{Result, bail};
 use inquire::Confirm;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::arguments::{
@@ -76,6 +77,8 @@ async fn client(session: &Session, command: ClientCommand) -> Result<Exit> {
         ClientCommand::Resume(arguments) => answers::resume(session, &arguments).await,
         ClientCommand::Cancel(arguments) => answers::cancel(session, &arguments.run).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments.run).await,
+        ClientCommand::Activate(arguments) => switch(session, &arguments.workflow, true).await,
+        ClientCommand::Deactivate(arguments) => switch(session, &arguments.workflow, false).await,
         ClientCommand::Delete(arguments) => delete(session, &arguments).await,
     }
 }
@@ -98,6 +101,23 @@ async fn list(session: &Session) -> Result<Exit> {
 async fn describe(session: &Session, given: &str) -> Result<Exit> {
     let workflow = workflow::find(&session.client, given).await?;
     session.print(&workflow, show::full)?;
+    Ok(Exit::Success)
+}
+
+/// Switches the triggers of a workflow on or off.
+async fn switch(session: &Session, given: &str, is_active: bool) -> Result<Exit> {
+    let id = workflow::find_id(&session.client, given).await?;
+    let (path, body) = (["workflows", id.as_str()], json!({"active": is_active}));
+    let workflow = session.client.send(Method::PATCH, &path, &body).await?;
+    session.print(&workflow, show::brief)?;
+    output::note(match is_active {
+        true => {
+            "its triggers are on; take `inactive: true` out of its workflow.yaml, or the next deployment switches them off"
+        }
+        false => {
+            "its triggers are off until it is activated or deployed; `headwater workflows run` starts runs by hand"
+        }
+    });
     Ok(Exit::Success)
 }
 

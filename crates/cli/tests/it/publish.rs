@@ -313,3 +313,50 @@ async fn a_key_deploys_what_the_node_has_under_it() {
     assert_eq!(seen.code, 1);
     assert!(seen.stderr.contains("list components"), "{}", seen.stderr);
 }
+
+/// The node has the bundle of a component that was built, and the file of one that was not: it is asked in both ways.
+#[tokio::test]
+async fn the_same_code_is_unchanged_whether_it_was_published_built_or_not() {
+    let other_code = "version 1.0.0 of `shop-a` is published with other code";
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.mjs", &component("shop-a"));
+    let dir = folder.path().to_str().unwrap();
+
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", move |_| {
+        let error = json!({"error": {"code": "conflict", "message": other_code}});
+        (409, error)
+    });
+    node.on("POST /v1/registry/folders", |_| {
+        let same = json!({
+            "path": "a.mjs", "key": "shop-a", "version": "1.0.0", "id": "sc_1", "newly_published": false,
+        });
+        (200, json!({"data": [same]}))
+    });
+    let seen = node.run(&["publish", dir]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert!(
+        seen.stderr.contains("[1/1] unchanged shop-a 1.0.0"),
+        "{}",
+        seen.stderr
+    );
+    let sent = &node.received("POST /v1/registry/folders")[0];
+    let whole = json!({"files": {"a.mjs": component("shop-a")}, "components": ["a.mjs"]});
+    assert_eq!(sent.body, whole);
+
+    let node = Node::start().await;
+    node.on("POST /v1/registry/folders", move |_| {
+        let refused = json!({
+            "path": "a.mjs", "key": "shop-a", "version": "1.0.0", "newly_published": false, "refused": other_code,
+        });
+        (200, json!({"data": [refused]}))
+    });
+    node.on("POST /v1/components/registry", |_| {
+        let same =
+            json!({"key": "shop-a", "version": "1.0.0", "id": "sc_1", "newly_published": false});
+        (200, json!({"data": same}))
+    });
+    let seen = node.run(&["publish", dir, "--unbuilt"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert!(seen.stdout.contains("UNCHANGED   1"), "{}", seen.stdout);
+}

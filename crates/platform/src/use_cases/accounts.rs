@@ -252,7 +252,13 @@ impl Platform {
             let account = self
                 .visible_account(caller, &id)
                 .await
-                .map_err(|error| wrong(error.to_string()))?;
+                .map_err(|error| match matches!(error, PlatformError::NotFound { .. }) {
+                    true => wrong(format!(
+                        "there is no account `{id}`; connect one of `{app}` (`headwater accounts connect {app}`, or `accounts \
+                         add`), and name its id"
+                    )),
+                    false => wrong(error.to_string()),
+                })?;
             if account.app != *app {
                 return Err(wrong(format!(
                     "account `{id}` is for `{}`, but the prop needs an account of `{app}`",

@@ -181,6 +181,7 @@ impl Platform {
         let (event, files) = self.with_uploads(owner, request).await?;
         let new = NewRun {
             workflow: facts.workflow.id.clone(),
+            owner: owner.clone(),
             trigger: Trigger::Http,
             via: Some(facts.trigger.to_string()),
             event,

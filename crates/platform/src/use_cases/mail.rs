@@ -58,6 +58,7 @@ impl WorkflowMail {
         platform.quotas.take_invocation(user_id).await?;
         let new = NewRun {
             workflow: workflow.id.clone(),
+            owner: workflow.owner.clone(),
             trigger: Trigger::Email,
             via: Some(trigger.trigger.to_string()),
             event,

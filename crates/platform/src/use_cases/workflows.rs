@@ -12,6 +12,7 @@ mod replay;
 mod runs;
 mod selection;
 mod sources;
+mod step_props;
 mod triggers;
 mod unchanged;
 mod waits;
@@ -40,6 +41,8 @@ pub struct DeployWorkflow {
     pub files: BTreeMap<String, String>,
     /// The workspace that a new workflow is to live in.
     pub workspace_id: Option<WorkspaceId>,
+    /// Whether steps do without accounts, as in a test that stands in for them.
+    pub lacks_accounts: bool,
 }
 
 /// A deployed workflow.
@@ -121,10 +124,10 @@ impl Platform {
         found.ok_or_else(|| PlatformError::not_found("workflow", id))
     }
 
-    /// Starts a run of a workflow with that event, durably, and returns its id.
+    /// Starts a run of a workflow with that event, durably, and returns its id. One whose triggers are off is started, too.
     ///
     /// # Errors
-    /// `Conflict` when the workflow is not active, `QuotaExceeded` when its user has had its invocations of the day.
+    /// `Conflict` when as many runs wait as may, `QuotaExceeded` when its user has had its invocations of the day.
     pub async fn run_workflow(
         &self,
         caller: &Caller,

@@ -16,12 +16,18 @@ use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
     AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
 };
-use headwater_workflow::{path::Path, run::State};
+use headwater_workflow::path::Path;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    blob_texts::BlobTexts, command::Command, context::WorkflowContext, endings::Awaited,
-    flight::Flight, held::Held, live::LiveRun, start::Start,
+    blob_texts::BlobTexts,
+    command::Command,
+    context::WorkflowContext,
+    endings::Awaited,
+    flight::Flight,
+    held::Held,
+    live::{Committing, LiveRun},
+    start::Start,
 };
 use crate::{
     actor::{Batches, Heartbeat, InFlight, store_returns},
@@ -303,13 +309,16 @@ impl Actor {
         let now_ms = self.context.core.env.now_ms();
         match read {
             Ok(answers) => {
-                if let Some(run) = self.runs.get_mut(&id) {
-                    run.resolve(answers, now_ms);
-                    if run.is_admitted {
-                        self.held.runs.retain(|held| *held != id);
-                    }
-                    self.advance(&id);
+                let Some(run) = self.runs.get_mut(&id) else {
+                    // It was given back meanwhile, and finds the answer when it is claimed.
+                    self.more = true;
+                    return;
+                };
+                run.resolve(answers, now_ms);
+                if run.is_admitted {
+                    self.held.runs.retain(|held| *held != id);
                 }
+                self.advance(&id);
             }
             // The run finds them when it is claimed again.
             Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
@@ -351,7 +360,7 @@ impl Actor {
             let Some(run) = self.runs.get_mut(id) else {
                 continue;
             };
-            run.is_committing = false;
+            let written = run.committing.take();
             if self.held.beginning.remove(id) {
                 // There may be events that found no room.
                 self.context.core.nudges.nudge(Chore::Dispatch);
@@ -366,32 +375,44 @@ impl Actor {
                 workflow_id: self.id.clone(),
                 run_id: id.clone(),
             });
-            // Something happened while it was written: that is not durable yet.
-            if run.is_dirty {
-                self.advance(id);
-                continue;
-            }
-            match run.standing {
-                State::Running => self.advance(id),
-                State::Waiting(_) => {
-                    self.context.responders.settle(id, true);
-                    self.drop_run(id);
-                }
-                State::Ended(_) => {
-                    self.context.responders.settle(id, false);
-                    if let Awaited::Read(result) = mem::take(&mut run.awaited) {
-                        self.context.endings.tell(id, result);
-                    }
-                    if let Some(worker) = &run.worker {
-                        self.context.core.engine.forget_tmp(worker, run.tmp()).await;
-                    }
-                    self.drop_run(id);
-                    self.gave_place(id);
-                }
+            match written {
+                Some(Committing::Ends) => self.ended(id).await,
+                Some(Committing::Rests) => self.rests(id),
+                // Things that happened while it was written are not durable yet.
+                Some(Committing::GoesOn) | None => self.advance(id),
             }
         }
         for chore in woken {
             self.context.core.nudges.nudge(chore);
+        }
+    }
+
+    /// A run has ended, and what its steps still say comes to nothing.
+    async fn ended(&mut self, id: &InvocationId) {
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
+        self.context.responders.settle(id, false);
+        if let Awaited::Read(result) = mem::take(&mut run.awaited) {
+            self.context.endings.tell(id, result);
+        }
+        if let Some(worker) = &run.worker {
+            self.context.core.engine.forget_tmp(worker, run.tmp()).await;
+        }
+        self.drop_run(id);
+        self.gave_place(id);
+    }
+
+    /// A run waits, and is not this node's any more: an answer that came meanwhile is in the store.
+    fn rests(&mut self, id: &InvocationId) {
+        self.context.responders.settle(id, true);
+        self.more |= self.runs.get(id).is_some_and(|run| run.is_dirty);
+        let applied = self.applied.remove(id);
+        self.drop_run(id);
+        if let Some(applied) = applied {
+            // Those who wait for an answer wait until it is taken up.
+            self.more = true;
+            self.applied.insert(id.clone(), applied);
         }
     }
 

@@ -1,10 +1,12 @@
 //! Runs that call one another: how deep, and how a run is queued.
 
+use std::sync::Arc;
+
 use headwater_model::{
     id::{InvocationId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::{NewInvocation, Trigger};
+use headwater_store::{NewInvocation, Owner, Trigger};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{context::WorkflowContext, head::Head};
@@ -22,6 +24,8 @@ pub(super) fn too_many_calls() -> PlatformError {
 /// A run to queue.
 pub(crate) struct NewRun {
     pub(crate) workflow: WorkflowId,
+    /// The workflow's owner, whose variables are masked in the event.
+    pub(crate) owner: Owner,
     pub(crate) trigger: Trigger,
     /// The workflow's trigger.
     pub(crate) via: Option<String>,
@@ -33,20 +37,42 @@ pub(crate) struct NewRun {
 }
 
 impl WorkflowContext {
-    /// The invocation of a run to queue.
-    pub(super) fn invocation(&self, id: InvocationId, new: NewRun) -> NewInvocation {
-        NewInvocation {
+    /// The invocation of a run to queue. Its event has marks in place of variables: steps see the values.
+    ///
+    /// # Errors
+    /// The variables cannot be read.
+    pub(super) async fn invocation(
+        &self,
+        id: InvocationId,
+        new: NewRun,
+    ) -> Result<NewInvocation, PlatformError> {
+        let event = new.event.into();
+        Ok(NewInvocation {
             id,
             runnable: new.workflow.into(),
             trigger: new.trigger,
             via: new.via,
-            event: new.event.into(),
+            event: self.masked_event(&new.owner, event).await?,
             hops: new.hops,
             now_ms: self.core.env.now_ms(),
             due_at_ms: EpochMs(0),
             origin: origin::origin(),
             state: new.head.as_ref().and_then(|head| to_raw_value(head).ok()),
-        }
+        })
+    }
+
+    /// An event without the values of its owner's variables.
+    ///
+    /// # Errors
+    /// The variables cannot be read.
+    pub(crate) async fn masked_event(
+        &self,
+        owner: &Owner,
+        event: Arc<RawValue>,
+    ) -> Result<Arc<RawValue>, PlatformError> {
+        // Boxed: every request waits for it somewhere in its own future.
+        let variables = Box::pin(self.variables.of(owner)).await?;
+        Ok(variables.masks.json(&event).map_or(event, Arc::from))
     }
 
     /// Queues a run durably. Whoever runs the workflow is to be told.

@@ -17,7 +17,11 @@ use serde_json::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{head::Head, input, live::LiveRun};
+use super::{
+    head::Head,
+    input,
+    live::{Committing, LiveRun},
+};
 use crate::{log_line::LogLine, platform_event::platform_event};
 
 /// A value of more bytes is a blob beside its place.
@@ -108,7 +112,11 @@ impl LiveRun {
             },
         };
         self.is_dirty = false;
-        self.is_committing = true;
+        self.committing = Some(match &then {
+            AfterRun::Ended => Committing::Ends,
+            AfterRun::GoesOn { .. } => Committing::GoesOn,
+            AfterRun::Checkpoint { .. } => Committing::Rests,
+        });
         RunCommit {
             lease: lease.clone(),
             run_id: self.id().clone(),
@@ -130,7 +138,7 @@ impl LiveRun {
     /// The commit of a run that never began: nothing of it is left.
     pub(super) fn commit_of_none(&mut self, lease: &RunnableLease, now_ms: EpochMs) -> RunCommit {
         self.is_dirty = false;
-        self.is_committing = true;
+        self.committing = Some(Committing::Ends);
         RunCommit {
             lease: lease.clone(),
             run_id: self.id().clone(),
@@ -168,7 +176,7 @@ impl LiveRun {
                 progress.blobs.extend(offloaded(value));
             }
             let place = &self.tree.places()[&path];
-            let logs = self.logs.get(&path).map_or(&[][..], Vec::as_slice);
+            let logs = self.logs.of(&path);
             let written = Written { place, logs };
             if let Ok(body) = to_raw_value(&written) {
                 progress.places.push(PlaceWrite {
@@ -177,7 +185,7 @@ impl LiveRun {
                 });
             }
             if place.status.is_final() {
-                self.logs.remove(&path);
+                self.logs.forget(&path);
             }
         }
     }

@@ -235,7 +235,7 @@ fn context(
     };
     let rerun_context = value(rerun.and_then(|rerun| rerun.context.as_ref()))?;
     let callback = value(rerun.and_then(|rerun| rerun.callback_request.as_ref()))?;
-    let mut runs = json!({ "runs": rerun.map_or(1, |rerun| rerun.runs) });
+    let mut runs = json!({ "runs": place.map_or(1, Place::executions) });
     if let Some(runs) = runs.as_object_mut() {
         runs.insert("context".to_owned(), rerun_context.unwrap_or_default());
         runs.extend(callback.map(|callback| ("callback_request".to_owned(), callback)));

@@ -1,6 +1,6 @@
 //! A run of a workflow in this node's memory.
 
-use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use headwater_engine::WorkerOwner;
 use headwater_model::{
@@ -20,8 +20,8 @@ use super::{
     effects::{Emitted, Streamed},
     endings::Awaited,
     head::Head,
+    step_logs::StepLogs,
 };
-use crate::log_line::LogLine;
 
 /// The usual time limits of a step: of runs that somebody waits for, and of others.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -34,6 +34,17 @@ const RUN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Nodes that may end in a row while a run is in them and gets no further. Innocent runs meet a few, as many as a machine
 /// needs to be mended.
 pub(super) const NODES_LOST_MAX: u32 = 10;
+
+/// The effect of a commit on the invocation of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Committing {
+    /// It goes on in this node's memory.
+    GoesOn,
+    /// It is given back, and waits.
+    Rests,
+    /// It ends.
+    Ends,
+}
 
 /// The things that the next commit writes besides changed places.
 #[derive(Default)]
@@ -62,7 +73,8 @@ pub(super) struct LiveRun {
     pub(super) worker: Option<WorkerOwner>,
     /// Whether something happened that has to be durable before anything else begins.
     pub(super) is_dirty: bool,
-    pub(super) is_committing: bool,
+    /// The commit that is being written.
+    pub(super) committing: Option<Committing>,
     /// Whether the limits of its workflow let it begin.
     pub(super) is_admitted: bool,
     /// Whether the code that it goes on with is not executed, but fails: nodes ended of it again and again.
@@ -71,8 +83,8 @@ pub(super) struct LiveRun {
     pub(super) orders: Vec<Order>,
     pub(super) standing: State,
     pub(super) awaited: Awaited,
-    /// Log lines by place, as far as they are not written yet.
-    pub(super) logs: BTreeMap<Path, Vec<LogLine>>,
+    /// The log lines of places that have not ended.
+    pub(super) logs: StepLogs,
 }
 
 impl LiveRun {
@@ -186,7 +198,7 @@ impl LiveRun {
 
     /// The orders that may be carried out now.
     pub(super) fn take_orders(&mut self) -> Vec<Order> {
-        match self.is_dirty || self.is_committing {
+        match self.is_dirty || self.committing.is_some() {
             true => Vec::new(),
             false => mem::take(&mut self.orders),
         }

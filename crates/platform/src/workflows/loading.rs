@@ -17,6 +17,7 @@ use super::{
     endings::Awaited,
     head::{Head, ReplayOf},
     live::{LiveRun, NODES_LOST_MAX, Pending},
+    step_logs::StepLogs,
 };
 use crate::error::PlatformError;
 
@@ -37,9 +38,11 @@ impl WorkflowContext {
     pub(super) async fn load(
         &self,
         id: &WorkflowId,
-        claimed: Claimed,
+        mut claimed: Claimed,
     ) -> Result<LiveRun, PlatformError> {
         let workflow = self.workflow(id).await?;
+        // Those of emitters are queued as their log has them, and variables may have been set since.
+        claimed.event = self.masked_event(&workflow.owner, claimed.event).await?;
         let mut head = Head::read(claimed.state.as_deref())
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let deployment_id = head
@@ -53,7 +56,7 @@ impl WorkflowContext {
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
-        let (tree, blobs) = self.tree(&head, definition, run_id).await?;
+        let (tree, blobs, logs) = self.tree(&head, definition, run_id).await?;
         let is_new = !head.has_begun();
         let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
@@ -81,12 +84,12 @@ impl WorkflowContext {
                 ..Pending::default()
             },
             worker: None,
-            is_committing: false,
+            committing: None,
             is_admitted,
             orders: Vec::new(),
             standing: State::Running,
             awaited: Awaited::default(),
-            logs: BTreeMap::new(),
+            logs,
         };
         let answers = self.core.store.resolutions(run.id()).await?;
         let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
@@ -100,26 +103,35 @@ impl WorkflowContext {
         Ok(run)
     }
 
-    /// The state that the run goes on from, and blobs that it has to keep from now on.
+    /// The state that the run goes on from, blobs that it has to keep from now on, and the log lines of what goes on.
     async fn tree(
         &self,
         head: &Head,
         definition: Arc<Definition>,
         run_id: &InvocationId,
-    ) -> Result<(RunTree, Vec<RunBlob>), PlatformError> {
+    ) -> Result<(RunTree, Vec<RunBlob>, StepLogs), PlatformError> {
+        let mut logs = StepLogs::default();
         if head.has_begun() {
-            let places = self.places(run_id).await?;
+            let mut places = BTreeMap::new();
+            for written in self.core.store.run_places(run_id).await? {
+                let (path, place) = place_of(&written)?;
+                if !place.status.is_final() {
+                    logs.goes_on(path.clone(), &written);
+                }
+                places.insert(path, place);
+            }
             let tree = RunTree::load(definition, head.root.clone(), places);
-            return Ok((tree, Vec::new()));
+            return Ok((tree, Vec::new(), logs));
         }
         if let Some(ReplayOf {
             run_id: old,
             from: Some(from),
         }) = &head.replay
         {
-            return self.replayed(definition, old, from).await;
+            let (tree, blobs) = self.replayed(definition, old, from).await?;
+            return Ok((tree, blobs, logs));
         }
-        Ok((RunTree::new(definition), Vec::new()))
+        Ok((RunTree::new(definition), Vec::new(), logs))
     }
 
     /// The state that a replay begins with, and the blobs that it takes over. One that cannot begin any more, because the

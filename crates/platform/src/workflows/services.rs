@@ -75,6 +75,7 @@ async fn trigger(
     let ended = context.endings.expect(&run, wanted);
     let new = NewRun {
         workflow,
+        owner: asking.owner.clone(),
         trigger: Trigger::Call,
         via: None,
         event: arguments.payload,
@@ -83,9 +84,10 @@ async fn trigger(
     };
     // The step may be ended meanwhile: a call that was begun counts.
     let queueing = Arc::clone(context);
-    let queued = context
-        .core
-        .to_the_end(async move { queueing.enqueue(queueing.invocation(run, new)).await });
+    let queued = context.core.to_the_end(async move {
+        let invocation = queueing.invocation(run, new).await?;
+        queueing.enqueue(invocation).await
+    });
     queued.await.map_err(|error| error.to_string())?;
     context.core.nudges.nudge(Chore::Queue);
     let result = ended

@@ -8,6 +8,7 @@ mod flow;
 mod limits;
 mod linear;
 mod lost_nodes;
+mod props;
 mod replay;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -81,6 +82,7 @@ impl Flow {
         let request = DeployWorkflow {
             files,
             workspace_id: None,
+            lacks_accounts: false,
         };
         world.platform.deploy_workflow(&world.caller, request).await
     }

@@ -16,7 +16,8 @@ use super::{
     },
 };
 use crate::{
-    Conflict, RunnableFilter, StoreError, SubscriptionFilter, Trigger, WorkflowFeed, WorkflowState,
+    Conflict, NewInvocation, RunnableFilter, StoreError, SubscriptionFilter, Trigger, WorkflowFeed,
+    WorkflowState,
 };
 
 pub async fn a_workflow_reads_back_as_it_was_written(factory: &dyn Factory) {
@@ -152,6 +153,24 @@ pub async fn turning_off_drops_ticks_and_events_that_have_not_begun(factory: &dy
     );
     assert!(store.set_workflow_active(&id, true, T0).await.unwrap());
     assert_eq!(given(&claim_runs(&*store, &id, epoch, T0).await), ["1"]);
+}
+
+pub async fn a_run_by_hand_begins_while_its_workflow_is_inactive(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let owner = owner();
+    let id = workflow(&*store, &owner).await.id;
+    store.enqueue(call_of(&id, "1"), None).await.unwrap();
+    assert!(store.set_workflow_active(&id, false, T0).await.unwrap());
+    let by_hand = NewInvocation {
+        trigger: Trigger::Manual,
+        ..call_of(&id, "2")
+    };
+    store.enqueue(by_hand, None).await.unwrap();
+    let found = store.runnables_with_work(epoch, T0, None, 9).await.unwrap();
+    assert_eq!(found, [id.clone().into()]);
+    assert_eq!(given(&claim_runs(&*store, &id, epoch, T0).await), ["2"]);
+    let found = store.runnables_with_work(epoch, T0, None, 9).await.unwrap();
+    assert_eq!(found, [], "the request waits until the triggers are on");
 }
 
 pub async fn events_of_its_feeds_reach_a_workflow(factory: &dyn Factory) {

@@ -16,7 +16,7 @@ use crate::source::text;
 use crate::usage_error::UsageError;
 
 /// The components of a folder that are built while they are published; of more, each is built at its first use.
-const BUILT_MAX: usize = 100;
+pub(super) const BUILT_MAX: usize = 100;
 
 pub(super) enum Subject {
     One(Unit),
@@ -57,6 +57,16 @@ impl Unit {
             Self::File(path) => bundle::body(path).await?,
             Self::Url(url) | Self::Npm { url, .. } => json!({"component_url": url}),
         })
+    }
+
+    /// The body to publish a file unbuilt. The node knows a version by the text of this file alone.
+    pub(super) fn unbuilt_body(&self) -> Option<Value> {
+        let Self::File(path) = self else {
+            return None;
+        };
+        let name = path.file_name()?.to_str()?;
+        let code = std::fs::read_to_string(path).ok()?;
+        Some(json!({"files": {name: code}, "components": [name]}))
     }
 }
 

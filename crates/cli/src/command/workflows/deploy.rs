@@ -96,6 +96,15 @@ pub(super) fn tell_next(folder: &Folder, workflow: &Value) {
         ));
     }
     let id = text(workflow, "id");
+    if workflow["active"] == false {
+        output::note(&format!(
+            "it is not active, as its file says: no trigger starts a run; switch it on with `headwater workflows activate {id}`"
+        ));
+        output::note(&format!(
+            "start a run:  headwater workflows run {id} --wait"
+        ));
+        return;
+    }
     output::note(&match curl(folder, workflow) {
         Some(call) => format!("start a run:  {call}"),
         None => format!("start a run:  headwater workflows run {id} --wait"),

@@ -91,6 +91,7 @@ impl Deployer {
         let request = DeployWorkflow {
             files: folder.files.clone(),
             workspace_id: self.workspace_id.clone(),
+            lacks_accounts: false,
         };
         let deployed = self.app.deploy_workflow(&caller, request).await;
         if deployed.is_err() && matches!(former, None | Some(Standing::Gone)) {

@@ -25,6 +25,7 @@ impl Platform {
         self.quotas.take_invocation(user_id).await?;
         let new = NewRun {
             workflow: workflow.id.clone(),
+            owner: workflow.owner.clone(),
             trigger,
             via: None,
             event,

@@ -21,7 +21,10 @@ use crate::{
     error::PlatformError,
     platform::Platform,
     props::apps,
-    use_cases::components::{ComponentInput, ComponentRef, unbuilt},
+    use_cases::{
+        components::{ComponentInput, ComponentRef, unbuilt},
+        workflows::step_props::{Leniency, Remarks, checked},
+    },
     workflows::Content,
 };
 
@@ -37,6 +40,8 @@ pub(super) struct StepCodes<'a> {
     pub(super) files: &'a Arc<BTreeMap<String, String>>,
     /// The content of the current deployment, whose components are used again if nothing changed.
     pub(super) former: Option<&'a Content>,
+    /// Whether steps do without accounts.
+    pub(super) lacks_accounts: bool,
 }
 
 /// The component of a step, and a remark about it.
@@ -68,8 +73,8 @@ impl Platform {
         let built = steps.map(|(path, namespace, step)| {
             let built = async move {
                 let component = self.step_component(codes, &namespace, step).await;
-                let (id, remark) = component.map_err(|error| of_step(&namespace, error))?;
-                Ok::<_, PlatformError>((path, namespace, id, remark))
+                let (id, remarks) = component.map_err(|error| of_step(&namespace, error))?;
+                Ok::<_, PlatformError>((path, namespace, id, remarks))
             };
             built.boxed()
         });
@@ -77,9 +82,9 @@ impl Platform {
         let built: Vec<_> = built.collect();
         let built: Vec<_> = stream::iter(built).buffered(BUILDS).try_collect().await?;
         let mut components = BTreeMap::new();
-        for (path, namespace, id, remark) in built {
-            findings.extend(remark.map(|message| Finding {
-                severity: Severity::Note,
+        for (path, namespace, id, remarks) in built {
+            findings.extend(remarks.into_iter().map(|(severity, message)| Finding {
+                severity,
                 place: definition.found_at(&path),
                 message,
             }));
@@ -93,7 +98,7 @@ impl Platform {
         codes: &StepCodes<'_>,
         namespace: &str,
         step: &Step,
-    ) -> Result<(ComponentId, Option<String>), PlatformError> {
+    ) -> Result<(ComponentId, Remarks), PlatformError> {
         let (component, artifact, remark) = match &step.code {
             StepCode::File(path) => {
                 let code = ComponentCode::Folder {
@@ -103,7 +108,12 @@ impl Platform {
                 self.built_step(codes.owner, code).await?
             }
             StepCode::Inline(text) => {
-                let code = ComponentCode::Text(text.clone());
+                // Errors and stacks name it by this path; the ending is that of its language.
+                let entry = format!("steps/{namespace}");
+                let code = ComponentCode::Folder {
+                    files: Arc::new(BTreeMap::from([(entry.clone(), text.clone())])),
+                    entry,
+                };
                 self.built_step(codes.owner, code).await?
             }
             StepCode::Component(reference) => self.action(codes, reference).await?,
@@ -114,6 +124,15 @@ impl Platform {
                 return Err(PlatformError::invalid("uses", reason));
             }
         };
+        let leniency = Leniency {
+            lacks_accounts: codes.lacks_accounts,
+            is_other_version: remark.is_some(),
+        };
+        let mut remarks: Remarks = remark
+            .map(|remark| (Severity::Note, remark))
+            .into_iter()
+            .collect();
+        remarks.extend(checked(&component, step, leniency)?);
         let values = step.props.iter();
         let values =
             values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
@@ -121,15 +140,15 @@ impl Platform {
         self.check_accounts(codes.caller, &apps, &values.collect())
             .await?;
         let Some(artifact) = artifact else {
-            return Ok((component.id, remark));
+            return Ok((component.id, remarks));
         };
         if let Some(same) = self.unchanged(codes.former, namespace, &component).await? {
-            return Ok((same, remark));
+            return Ok((same, remarks));
         }
         let id = component.id.clone();
         let store = &self.core.store;
         store.save_step_component(component, artifact).await?;
-        Ok((id, remark))
+        Ok((id, remarks))
     }
 
     async fn built_step(&self, owner: &Owner, code: ComponentCode) -> Result<Found, PlatformError> {
@@ -173,21 +192,16 @@ impl Platform {
         if let Some(saved) = here.await? {
             return Ok((saved, None, None));
         }
-        let not_found = || {
-            let reason = format!(
-                "there is no component `{}`; publish it (`headwater publish`), or name one of the registry",
-                shown(reference)
-            );
-            PlatformError::invalid("uses", reason)
-        };
         if reference.is_private {
-            return Err(not_found());
+            return Err(Box::pin(self.no_action(codes, reference)).await);
         }
         let found = match built_in_action(&reference.key) {
             Some(code) => Some(self.built_step(codes.owner, code).await?),
             None => self.packaged_action(codes.owner, &reference.key).await?,
         };
-        let (component, artifact, _) = found.ok_or_else(not_found)?;
+        let Some((component, artifact, _)) = found else {
+            return Err(Box::pin(self.no_action(codes, reference)).await);
+        };
         let runs = component.description.version.as_deref();
         let remark = match (&reference.version, runs) {
             (Some(wanted), Some(runs)) if wanted != runs => Some(format!(
@@ -197,6 +211,42 @@ impl Platform {
             _ => None,
         };
         Ok((component, artifact, remark))
+    }
+
+    /// The error for an action that nobody has: the versions that there are, and where others are to be had.
+    async fn no_action(
+        &self,
+        codes: &StepCodes<'_>,
+        reference: &ComponentReference,
+    ) -> PlatformError {
+        let workspace_id = codes.owner.workspace_id.as_ref();
+        let any_version = ComponentReference {
+            version: None,
+            ..reference.clone()
+        };
+        let here = self.component_here(codes.caller, workspace_id, &any_version);
+        let here = here.await.ok().flatten();
+        let here = here.and_then(|component| component.description.version);
+        let next = match (here, reference.is_private) {
+            (Some(version), _) => format!(
+                "the node has `{}@{version}`; name that version, or publish this one (`headwater publish`)",
+                reference.key
+            ),
+            (None, true) => "publish its code (`headwater publish FILE|DIR`)".to_owned(),
+            (None, false) => {
+                let (app, _) = reference
+                    .key
+                    .split_once('-')
+                    .unwrap_or((&reference.key, ""));
+                format!(
+                    "the npm package {SCOPE}/{app} has no such action, if there is one: publish yours (`headwater publish \
+                     FILE|DIR`), or those of a clone of https://github.com/PipedreamHQ/pipedream (`headwater publish \
+                     pipedream/components/{app}`)"
+                )
+            }
+        };
+        let shown = shown(reference);
+        PlatformError::invalid("uses", format!("there is no component `{shown}`; {next}"))
     }
 
     /// A component that somebody saved or published on this node.
@@ -311,7 +361,13 @@ fn shown(reference: &ComponentReference) -> String {
 }
 
 /// The error of a step's code, naming the step.
-fn of_step(namespace: &str, error: PlatformError) -> PlatformError {
+fn of_step(namespace: &str, mut error: PlatformError) -> PlatformError {
+    // The file has them as `props`.
+    if let PlatformError::InvalidProps(invalid) = &mut error
+        && let Some(prop) = invalid.field.strip_prefix("configured_")
+    {
+        invalid.field = prop.to_owned();
+    }
     error.of_part(
         &format!("steps.{namespace}"),
         &format!("step `{namespace}`"),

@@ -36,6 +36,7 @@ impl Platform {
         request: DeployWorkflow,
     ) -> Result<DeployedWorkflow, PlatformError> {
         let mut folder = Folder::read(request.files)?;
+        folder.lacks_accounts = request.lacks_accounts;
         let id = folder.state.id.clone();
         let id = id.unwrap_or_else(|| self.core.env.id(WorkflowId::new));
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
@@ -66,6 +67,7 @@ impl Platform {
             owner: &owner,
             files: &folder.files,
             former: former.as_ref(),
+            lacks_accounts: folder.lacks_accounts,
         };
         let definition = &folder.definition;
         let steps = self

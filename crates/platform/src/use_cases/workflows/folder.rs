@@ -25,6 +25,8 @@ pub(super) struct Folder {
     pub(super) definition: Definition,
     pub(super) state: StateFile,
     pub(super) findings: Vec<Finding>,
+    /// Whether its steps do without accounts.
+    pub(super) lacks_accounts: bool,
 }
 
 impl Folder {
@@ -75,6 +77,7 @@ impl Folder {
             definition,
             state,
             findings,
+            lacks_accounts: false,
         })
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     log_line::LogLine,
     platform::Platform,
     sends::shown_arguments,
-    workflows::{Content, Head, RunDetails, WaitUrls, is_limited, place_of, wait_id},
+    workflows::{Content, Head, RunDetails, WaitUrls, is_limited, logged, place_of, wait_id},
 };
 
 /// The status of a run. The last three are final. Pipedream's words for them are understood, too.
@@ -157,13 +157,6 @@ pub(in crate::use_cases) struct Moment {
     pub(super) is_limited: bool,
 }
 
-/// The log that is kept with a place.
-#[derive(Deserialize)]
-struct Logged {
-    #[serde(default)]
-    logs: Vec<LogLine>,
-}
-
 impl WorkflowRunSummary {
     pub(super) fn of_open(run: &OpenRun, now: Moment) -> Self {
         let head = Head::read(run.state.as_deref()).unwrap_or_default();
@@ -242,7 +235,7 @@ impl Platform {
             FoundRun::Open(open, workflow) => {
                 let head = Head::read(open.state.as_deref()).unwrap_or_default();
                 let now = self.moment_of(workflow).await?;
-                let event = self.core.store.run_event(id).await?;
+                let event = self.shown_event(workflow, id).await?;
                 (WorkflowRunSummary::of_open(open, now), head, None, event)
             }
             FoundRun::Ended(ended, _) => {
@@ -277,13 +270,28 @@ impl Platform {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
             replay_of: head.replay.map(|replay| replay.run_id),
-            reason,
+            // That of a cancelled run is its error.
+            reason: reason.filter(|_| run.status == WorkflowRunStatus::Succeeded),
             event,
             steps,
             waits,
             sends: self.shown_sends(id).await?,
             run,
         })
+    }
+
+    /// The event of a run that has not ended, without the values of variables.
+    async fn shown_event(
+        &self,
+        workflow: &Workflow,
+        id: &InvocationId,
+    ) -> Result<Option<Box<RawValue>>, PlatformError> {
+        let Some(event) = self.core.store.run_event(id).await? else {
+            return Ok(None);
+        };
+        let context = self.workflows.context();
+        let masked = context.masked_event(&workflow.owner, event.into()).await?;
+        Ok(Some((*masked).to_owned()))
     }
 
     /// The details of a run that has ended, if they are kept.
@@ -434,7 +442,6 @@ impl Platform {
             let value = exports.remove(&name)?;
             Some((name, value))
         });
-        let logged: Option<Logged> = serde_json::from_str(written.body.get()).ok();
         Ok(StepView {
             namespace: path.name().unwrap_or_default().to_owned(),
             status: place.status,
@@ -444,7 +451,7 @@ impl Platform {
             phases: place.phases(),
             return_value,
             exports: exports.collect(),
-            logs: logged.map(|logged| logged.logs).unwrap_or_default(),
+            logs: logged(written),
             error: place.failure.map(|failure| failure.error),
             path,
         })

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use headwater_engine::Invocation;
+use headwater_engine::{Invocation, LogLevel};
 use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs};
 use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Cause, Failure, Order, RunEnd, State, Work},
+    run::{Cause, Failure, Order, RunEnd, State, StepOutcome, Work},
 };
 use serde_json::{
     Value, json,
@@ -18,6 +18,7 @@ use serde_json::{
 use super::{Actor, Prepared, ResultTexts};
 use crate::{
     error::PlatformError,
+    log_line::LogLine,
     platform_event::iso_8601,
     workflows::{
         account_masks::accounts_marked_in,
@@ -43,13 +44,13 @@ impl Actor {
             return;
         };
         run.advance(now_ms);
-        if !run.is_committing
+        if run.committing.is_none()
             && let Some(wanted) = run.owed_result(&self.context.endings)
         {
             return self.read_result(id, wanted);
         }
         let is_reading = matches!(run.awaited, Awaited::Reading(_));
-        if run.is_dirty && !run.is_committing && !is_reading {
+        if run.is_dirty && run.committing.is_none() && !is_reading {
             if let Some(lease) = &self.lease {
                 if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
                     let (at, failure) = (at.clone(), failure.clone());
@@ -294,6 +295,7 @@ impl Actor {
                     .append(&mut executed.effects.kv_writes);
                 let chance = self.context.core.env.chance();
                 let place = run.tree.places().get(&executed.path);
+                let tries = place.map_or(1, |place| place.failed_tries + 1);
                 let execution = place
                     .and_then(|place| place.rerun.as_ref())
                     .map_or(1, |rerun| rerun.runs);
@@ -301,19 +303,20 @@ impl Actor {
                     .effects
                     .ended((&path, execution), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
+                if let StepOutcome::Failed(failure) = &mut end.outcome {
+                    name_limit(failure);
+                }
                 executed.masks.hide(&mut end, &mut logs);
                 if !run.measure(&mut end) {
                     sends = Sends::default();
                 }
                 sends.hide(&executed.masks);
-                run.logs
-                    .entry(executed.path.clone())
-                    .or_default()
-                    .extend(logs);
+                run.logs.add(&executed.path, logs);
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);
                 export_attempt(&self.context, run, &executed.path);
+                log_try(run, &executed.path, tries, now_ms);
                 tell_of_first_try(&self.context, run, &executed.path);
             }
         }
@@ -321,6 +324,26 @@ impl Actor {
         let id = executed.run;
         self.advance(&id);
     }
+}
+
+/// Says which limit of the workflow a step came to.
+fn name_limit(failure: &mut Failure) {
+    // A worker knows one run of code at a time, which is the step.
+    let told = failure
+        .error
+        .message
+        .replace("the run took", "the step took");
+    let raise = match failure.cause {
+        Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
+        Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
+        Cause::Thrown
+        | Cause::Configuration
+        | Cause::TooMuchOutput
+        | Cause::WorkerLost
+        | Cause::WaitTimedOut
+        | Cause::Called => return,
+    };
+    failure.error.message = format!("{told}; {raise}");
 }
 
 /// Exports what is known of a try that failed, if another one follows.
@@ -346,6 +369,26 @@ fn export_attempt(context: &WorkflowContext, run: &mut LiveRun, path: &Path) {
         "resume_ts": resume_ts,
     });
     place.export_attempt(&summary, &attempt);
+}
+
+/// Logs the error of a try that failed, if another one follows, which may fail otherwise.
+fn log_try(run: &mut LiveRun, path: &Path, number: u32, now_ms: EpochMs) {
+    let place = run.tree.places().get(path);
+    let failed = place.filter(|place| place.awaits_retry() && place.failed_tries == number);
+    let Some(failure) = failed.and_then(|place| place.failure.as_ref()) else {
+        return;
+    };
+    let stack = failure.error.stack.trim_end();
+    let error = match stack.is_empty() {
+        true => failure.error.titled(),
+        false => stack.to_owned(),
+    };
+    let line = LogLine {
+        level: LogLevel::Error,
+        message: format!("try {number} failed: {error}"),
+        ts: now_ms,
+    };
+    run.logs.add(path, vec![line]);
 }
 
 /// Tells of the first failure of a step that is tried again, if its workflow wants that.

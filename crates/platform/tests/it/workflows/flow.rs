@@ -317,3 +317,154 @@ async fn nobody_guesses_the_url_of_a_wait() {
         );
     }
 }
+
+fn logged(run: &headwater_platform::WorkflowRunView, path: &str) -> Vec<String> {
+    let step = run.steps.iter().find(|step| step.path.to_string() == path);
+    let lines = step.iter().flat_map(|step| &step.logs);
+    lines.map(|line| line.message.clone()).collect()
+}
+
+/// A wait takes the run out of memory: the lines of before are in what is written after it, too.
+#[tokio::test]
+async fn a_step_that_waits_keeps_its_log() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
+    for operation in [FlowOperation::Delay, FlowOperation::Suspend] {
+        let run = world.start_run(&flow, json!(1)).await;
+        let one = world.step("one").await;
+        one.log("before the wait");
+        let token = token(&one);
+        pauses(&one, operation, 60_000, None);
+        one.returns();
+        let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
+        assert_eq!(logged(&waiting, "one"), ["before the wait"]);
+        match operation {
+            FlowOperation::Delay => world.later(&flow, Duration::from_secs(60)).await,
+            _ => {
+                answer(&world, &token, WaitAction::Resume, json!(1)).await;
+            }
+        }
+        world.step("two").await.returns();
+        let run = world.succeeded(&run).await;
+        assert_eq!(logged(&run, "one"), ["before the wait"]);
+    }
+}
+
+#[tokio::test]
+async fn a_step_keeps_the_log_and_the_error_of_each_try_and_knows_its_number() {
+    let world = World::new().await;
+    let retry = "retry: { attempts: 3, initial: 1s, factor: 1, jitter: false }";
+    let flow = Flow::of(&[step("one", &[retry])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    for number in 1..=3 {
+        let one = world.step("one").await;
+        assert_eq!(one.event["context"]["run"]["runs"], number);
+        one.log(&format!("line {number}"));
+        if number == 3 {
+            one.returns();
+            break;
+        }
+        one.throws(&format!("error {number}"));
+        world.run_that(&run, WorkflowRunStatus::Waiting).await;
+        world.later(&flow, Duration::from_secs(2)).await;
+    }
+    let run = world.succeeded(&run).await;
+    let lines = logged(&run, "one");
+    let told: Vec<&str> = lines
+        .iter()
+        .map(|line| line.lines().next().unwrap())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "line 1",
+            "try 1 failed: TypeError: error 1",
+            "line 2",
+            "try 2 failed: TypeError: error 2",
+            "line 3"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_workflow_whose_triggers_are_off_runs_by_hand_and_is_replayed() {
+    let world = World::new().await;
+    let flow = Flow::with("inactive: true\n", &[step("one", &[])])
+        .id(&world)
+        .await;
+    let run = world.start_run(&flow, json!(1)).await;
+    world.step("one").await.returns();
+    world.succeeded(&run).await;
+    let replay = world
+        .platform
+        .replay_run(
+            &world.caller,
+            &run,
+            &headwater_platform::RunReplay::default(),
+        )
+        .await;
+    let (replay, _) = replay.unwrap();
+    world.step("one").await.returns();
+    world.succeeded(&replay).await;
+}
+
+/// Counts warnings of the platform.
+#[derive(Clone, Default)]
+struct Warnings(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Warnings {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        self.0.lock().unwrap().push(format!("{event:?}"));
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// However close the end of the step, or the beginning of its wait, is to it.
+#[tokio::test]
+async fn cancelling_a_run_has_no_commit_refused() {
+    let warnings = Warnings::default();
+    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[])]).id(&world).await;
+    for round in 0..60 {
+        let run = world.start_run(&flow, json!(1)).await;
+        let one = world.step("one").await;
+        let cancelled = {
+            let (platform, caller, run) = (
+                std::sync::Arc::clone(&world.platform),
+                world.caller.clone(),
+                run.clone(),
+            );
+            tokio::spawn(async move { platform.cancel_run(&caller, &run).await })
+        };
+        let waits = round % 2 == 0;
+        if waits {
+            pauses(&one, FlowOperation::Suspend, 60_000, None);
+        }
+        for _ in 0..round {
+            tokio::task::yield_now().await;
+        }
+        one.returns();
+        cancelled.await.unwrap().unwrap();
+        let run = world.platform.workflow_run(&world.caller, &run).await;
+        assert!(!run.unwrap().run.status.is_open(), "round {round}");
+    }
+    assert_eq!(*warnings.0.lock().unwrap(), Vec::<String>::new());
+}

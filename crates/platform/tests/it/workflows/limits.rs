@@ -91,3 +91,14 @@ fn a_place_that_was_taken_before_a_kill_stays_taken() {
         world.succeeded(&second).await;
     });
 }
+
+#[tokio::test]
+async fn a_step_that_takes_too_long_is_told_which_limit_to_raise() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    world.step("one").await.times_out();
+    let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let error = run.steps[0].error.as_ref().unwrap();
+    assert!(error.message.contains("`lambda_timeout`"), "{error:?}");
+}

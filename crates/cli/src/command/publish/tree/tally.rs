@@ -26,8 +26,8 @@ struct Refused {
 
 impl Tally {
     /// Counts the results of a request.
-    pub(super) fn add(&mut self, results: &Value) {
-        for result in results.as_array().into_iter().flatten() {
+    pub(super) fn add(&mut self, results: &[Value]) {
+        for result in results {
             match (text(result, "refused"), result["newly_published"] == true) {
                 ("", true) => self.published += 1,
                 ("", false) => self.unchanged += 1,

@@ -179,6 +179,7 @@ async fn begin(node: &Node, scene: &Arc<Scene>) -> Result<(Begun, Option<Asked>)
         let request = DeployWorkflow {
             files: scene.staged.files.clone(),
             workspace_id: None,
+            lacks_accounts: true,
         };
         let deployed = platform.deploy_workflow(&caller, request).await?;
         let workflow = deployed.workflow.workflow.id.clone();

@@ -65,6 +65,48 @@ fn also_a_run_is_cancelled_wherever_it_stands_and_as_often_as_asked() {
 
 const SECRET: &str = "correct-horse-battery-staple";
 
+/// A request that brings a variable's value, as to a trigger with `auth`, is kept without it. Its steps, and those of its
+/// replays, see the value.
+#[tokio::test]
+async fn also_a_secret_of_the_event_is_not_in_the_data_of_runs() {
+    let world = World::new().await;
+    let set = world
+        .platform
+        .set_variable(&world.caller, None, "TOKEN", SECRET);
+    set.await.unwrap();
+    let flow: WorkflowId = Flow::of(&[step("one", &[])]).id(&world).await;
+    let event =
+        json!({ "headers": { "authorization": format!("Bearer {SECRET}") }, "body": [SECRET] });
+    let run = world.start_run(&flow, event.clone()).await;
+    let one = world.step("one").await;
+    assert_eq!(one.event["steps"]["trigger"]["event"], event);
+    let open = world.run_of(&run).await;
+    let queued = world.store.run_event(&run).await.unwrap();
+    one.throws("no");
+    let failed = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let details = world.store.run_details(&run).await.unwrap();
+    let told = events(&world, &flow, Some("$errors")).await;
+    let replay = headwater_platform::RunReplay::default();
+    let replay = world.platform.replay_run(&world.caller, &run, &replay);
+    let (replay, _) = replay.await.unwrap();
+    let again = world.step("one").await;
+    assert_eq!(again.event["steps"]["trigger"]["event"], event);
+    again.returns();
+    let replayed = world.succeeded(&replay).await;
+    let kept = [
+        format!("{open:?}"),
+        format!("{queued:?}"),
+        format!("{failed:?}"),
+        format!("{details:?}"),
+        Value::from(told).to_string(),
+        format!("{replayed:?}"),
+    ];
+    for text in kept {
+        assert!(text.contains("***TOKEN:"), "{text}");
+        assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
 /// A secret that steps return, export, log, emit and throw is nowhere in what the store keeps of their run, and the next
 /// step sees it nevertheless.
 #[tokio::test]

@@ -165,7 +165,7 @@ pub(crate) enum ClientCommand {
     /// Show a source's logs, oldest first
     Logs(LogsArguments),
     /// List a source's runs, newest first, with cause, outcome and number of events
-    Runs(RunsArguments),
+    Runs(Box<RunsArguments>),
     /// Run a source once and show the result
     Run(RunArguments),
     /// Deploy a source from a file, or a workflow from its folder, and again on every save

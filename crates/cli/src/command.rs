@@ -63,7 +63,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
-        ClientCommand::Runs(arguments) => runs::run(session, arguments).await,
+        ClientCommand::Runs(arguments) => runs::run(session, *arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,
         ClientCommand::Dev(arguments) if arguments.file.is_dir() => {
             workflows::dev(session, &arguments).await

@@ -124,7 +124,9 @@ fn answer(result: &Value) -> String {
     let response = match &result["response"] {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        response => response.to_string(),
+        response @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            response.to_string()
+        }
     };
     let parts = [error, response.as_str()];
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();

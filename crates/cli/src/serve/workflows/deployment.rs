@@ -93,7 +93,7 @@ impl Deployer {
             workspace_id: self.workspace_id.clone(),
             lacks_accounts: false,
         };
-        let deployed = self.app.deploy_workflow(&caller, request).await;
+        let deployed = Box::pin(self.app.deploy_workflow(&caller, request)).await;
         if deployed.is_err() && matches!(former, None | Some(Standing::Gone)) {
             // There is nothing to turn off, and what was turned off stays so.
             self.remembered.stands(id, Standing::Gone)?;

@@ -151,8 +151,7 @@ async fn verdict(language: &Language, claim: &Claim, folder: &Path) -> Option<bo
         .kill_on_drop(true);
     let output = match command.output().await {
         Ok(output) => output,
-        Err(error) if !language.is_required => {
-            eprintln!("{} is not checked: {error}", language.name);
+        Err(_) if !language.is_required => {
             return None;
         }
         Err(error) => panic!("{} cannot be run: {error}", language.name),

@@ -171,7 +171,9 @@ impl Case {
         match &value {
             Value::Object(_) => {}
             Value::Null => bail!("it is empty; give it keys such as `event` and `expect`"),
-            other => bail!("expected keys such as `event` and `expect`, and there is {other}"),
+            other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                bail!("expected keys such as `event` and `expect`, and there is {other}")
+            }
         }
         let mut case: Self = read(&value)?;
         name.clone_into(&mut case.name);

@@ -86,7 +86,7 @@ impl Stage {
             clock: TestClock::at(began_ms),
         });
         let dir = tempfile::tempdir().context("cannot create a folder for the test's store")?;
-        let trial = self.run_in(dir.path(), &scene, kill_after).await;
+        let trial = Box::pin(self.run_in(dir.path(), &scene, kill_after)).await;
         self.workers.end_all().await;
         trial
     }

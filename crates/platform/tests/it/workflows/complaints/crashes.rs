@@ -187,7 +187,7 @@ async fn c04_nothing_that_a_late_worker_says_changes_the_end_of_a_run() {
             run,
             late,
             taken,
-        } = TakenOver::new().await;
+        } = Box::pin(TakenOver::new()).await;
         emits(&taken, &json!("taken"));
         emits(&late, &json!("late"));
         let end = |step: Run, succeeds: bool, value: &str| match succeeds {
@@ -223,7 +223,7 @@ async fn c04_a_late_end_does_not_end_the_run_before_the_one_that_counts() {
         run,
         late,
         taken,
-    } = TakenOver::new().await;
+    } = Box::pin(TakenOver::new()).await;
     emits(&late, &json!("late"));
     late.throws("late");
     everybody_had_turns().await;

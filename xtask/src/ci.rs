@@ -34,6 +34,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     provision::python()?;
     provision::servers()?;
     provision::browser()?;
+    provision::languages()?;
     // Tests from outside start the binary, which is another package's than theirs.
     run(cargo().args(["build", "--package", "headwater"]))?;
     let mut tests = cargo();

@@ -95,6 +95,14 @@ pub(crate) fn browser() -> Result<()> {
     apt_install(&["chromium", "chromium-driver", "fonts-dejavu-core"])
 }
 
+/// The languages besides JavaScript and Python in which the guide shows how a webhook is verified.
+pub(crate) fn languages() -> Result<()> {
+    if find_program("ruby").is_some() && find_program("go").is_some() {
+        return Ok(());
+    }
+    apt_install(&["ruby", "golang-go"])
+}
+
 /// The script that finds what keeps people from using a page.
 pub(crate) fn axe() -> Result<PathBuf> {
     if let Some(path) = from_environment("HEADWATER_TEST_AXE") {

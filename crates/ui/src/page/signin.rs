@@ -95,19 +95,22 @@ pub(crate) async fn follow_link(
 }
 
 /// Ends the session of this browser.
-pub(crate) async fn sign_out(State(ui): State<Arc<Ui>>, visitor: Visitor) -> FormReply {
-    let signed_in = visitor.signed_in();
-    match ui
-        .platform
-        .end_session(&signed_in.caller, &signed_in.session.id)
-        .await
-    {
-        // Ended elsewhere meanwhile.
-        Ok(()) | Err(PlatformError::NotFound { .. }) => {}
-        Err(error) => return Err(error.into()),
+pub(crate) async fn sign_out(
+    State(ui): State<Arc<Ui>>,
+    AnyVisitor(visit): AnyVisitor,
+) -> FormReply {
+    if let Some(signed_in) = &visit.signed_in {
+        let ended = ui
+            .platform
+            .end_session(&signed_in.caller, &signed_in.session.id);
+        match ended.await {
+            // Ended elsewhere meanwhile.
+            Ok(()) | Err(PlatformError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     let mut response = see_other("/signin");
-    let gone = visitor.cookies.remove(Cookie::Session);
+    let gone = visit.cookies.remove(Cookie::Session);
     response.headers_mut().append(header::SET_COOKIE, gone);
     Ok(response)
 }

@@ -62,12 +62,23 @@ async fn of_source(node: &Node) -> Vec<(&'static str, String)> {
     node.subscribe(source.id.as_str(), id(&webhook), "").await;
     let run = node.run(&source, json!({})).await;
     let event = node.events(&source).await.remove(0);
+    let former = source.record["deployment_id"].as_str().unwrap().to_owned();
+    let code = json!({"component_code": CODE.replace("a line", "another line")});
+    node.patch(&source.path(), code).await.is(200);
     let path = format!("/sources/{}/events/{}/deliveries", source.id, id(&event));
     let delivery = first(node, &path).await;
     let component = node.save(CODE).await;
     let of_event = format!("/sources/{}/events/{}", source.id, id(&event));
     vec![
         ("/live", format!("/live?of=source:{}", source.id)),
+        (
+            "/sources/{id}/versions/{deployment}",
+            format!("/sources/{}/versions/{former}", source.id),
+        ),
+        (
+            "/sources/{id}/events/{event_id}/compare",
+            format!("{of_event}/compare?with={}", id(&event)),
+        ),
         ("/sources/{id}/events/{event_id}", of_event),
         ("/sources/{id}", format!("/sources/{}", source.id)),
         (
@@ -98,13 +109,20 @@ async fn first(node: &Client, path: &str) -> Value {
 }
 
 async fn of_workflow(node: &Node) -> Vec<(&'static str, String)> {
-    let workflow = Folder::new(HTTP, &[("first", "return 1;")])
-        .deployed(node)
-        .await;
+    let emit = "$.send.emit({ a: 1 }); return 1;";
+    let workflow = Folder::new(HTTP, &[("first", emit)]).deployed(node).await;
     let run = workflow.start(node, json!("end")).await;
     until(node, &run, "succeeded").await;
     let base = workflow.path();
+    let event = first(node, &format!("{base}/event_summaries")).await;
+    let event = id(&event);
+    let of_event = format!("{base}/events/{event}");
     vec![
+        (
+            "/workflows/{id}/events/{event_id}/compare",
+            format!("{of_event}/compare?with={event}"),
+        ),
+        ("/workflows/{id}/events/{event_id}", of_event),
         (
             "/workflows/{id}/runs/{run}/value",
             format!("{base}{run}/value?of=event"),
@@ -145,12 +163,18 @@ async fn of_settings(node: &Node) -> Vec<(&'static str, String)> {
         .unwrap()
         .split_once("/signin/")
         .unwrap();
+    let view = json!({"q": "order"});
+    node.put("/event_views/mine", view).await.is(200);
     let variable = json!({"value": "v"});
     node.put("/variables/TOKEN", variable).await.is(200);
     // Signing in with a key begins a session, too.
     super::Visitor::of(node).await;
     let session = first(node, "/sessions").await;
     vec![
+        (
+            "/events/views/delete",
+            "/events/views/delete?name=mine".to_owned(),
+        ),
         ("/signin/{token}", format!("/signin/{link}")),
         (
             "/settings/keys/{id}",

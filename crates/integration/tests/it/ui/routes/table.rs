@@ -99,7 +99,8 @@ fn general() -> Vec<Route> {
             method: Method::POST,
             ..get("/signin/{token}", Anybody, KEYS)
         },
-        post("/signout", SignedIn, &["end_session"]),
+        // Whoever is signed out already is so.
+        post("/signout", Anybody, &["end_session"]),
         Route {
             method: Method::POST,
             ..get("/theme", SignedIn, BrowserOnly("the look of pages"))
@@ -125,7 +126,20 @@ fn general() -> Vec<Route> {
                 "list_accounts",
             ],
         ),
-        page("/events", SignedIn, &["search_events"]),
+        page(
+            "/search/names",
+            SignedIn,
+            &["list_own_sources", "list_workflows", "list_own_webhooks"],
+        ),
+        page("/events", SignedIn, &["search_events", "list_event_views"]),
+        post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),
+        page("/events/views/delete", SignedIn, &["list_event_views"]),
+        post("/events/views/delete", Owner, &["delete_event_view"]).with(&[("name", "mine")]),
+        page(
+            "/runs",
+            SignedIn,
+            &["search_runs", "count_runs", "count_runs_by_hour"],
+        ),
         page("/runs/{id}", Owner, &["show_run"]),
     ]
 }
@@ -156,6 +170,41 @@ fn of_sources() -> Vec<Route> {
             "/sources/{id}/events/{event_id}/raw",
             Owner,
             &["show_source_event"],
+        ),
+        page(
+            "/sources/{id}/events/{event_id}/compare",
+            Owner,
+            &["show_source_event"],
+        ),
+        page(
+            "/sources/{id}/events/{event_id}/delete",
+            Owner,
+            &["show_source_event"],
+        ),
+        post(
+            "/sources/{id}/events/{event_id}/delete",
+            Owner,
+            &["delete_source_events"],
+        ),
+        page(
+            "/sources/{id}/versions",
+            Owner,
+            &["list_source_deployments"],
+        ),
+        page(
+            "/sources/{id}/versions/{deployment}",
+            Owner,
+            &["show_source_deployment"],
+        ),
+        page(
+            "/sources/{id}/versions/{deployment}/roll_back",
+            Owner,
+            &["show_source_deployment"],
+        ),
+        post(
+            "/sources/{id}/versions/{deployment}/roll_back",
+            Owner,
+            &["roll_back_source"],
         ),
         page("/sources/{id}/logs", Owner, &["list_source_logs"]),
         page("/sources/{id}/runs", Owner, &["list_source_runs"]),
@@ -223,7 +272,13 @@ fn of_webhooks() -> Vec<Route> {
             Owner,
             &["show_webhook", "count_deliveries"],
         ),
-        post("/webhooks/{id}/replay", Owner, &["replay_deliveries"]).with(&[("delivered", "true")]),
+        post("/webhooks/{id}/replay", Owner, &["replay_deliveries"]).with(&[
+            ("since_ms", "0"),
+            ("until_ms", "1"),
+            ("delivered", "true"),
+        ]),
+        page("/webhooks/{id}/test", Owner, &["show_webhook"]),
+        post("/webhooks/{id}/test", Owner, &["test_webhook"]),
         page("/webhooks/{id}/delete", Owner, &["show_webhook"]),
         post("/webhooks/{id}/delete", Owner, &["delete_webhook"]),
         page(
@@ -256,6 +311,21 @@ fn of_workflows() -> Vec<Route> {
             &["show_workflow_deployment"],
         ),
         page("/workflows/{id}/events", Owner, &["list_workflow_events"]),
+        page(
+            "/workflows/{id}/events/{event_id}",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        page(
+            "/workflows/{id}/events/{event_id}/raw",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        page(
+            "/workflows/{id}/events/{event_id}/compare",
+            Owner,
+            &["show_workflow_event"],
+        ),
         page("/workflows/{id}/errors", Owner, &["list_workflow_errors"]),
         page(
             "/workflows/{id}/settings",
@@ -288,6 +358,8 @@ fn of_accounts() -> Vec<Route> {
         page("/accounts/{id}", Owner, &["account"]),
         post("/accounts/{id}/check", Owner, &["check_account"]),
         post("/accounts/{id}/reconnect", Owner, &["reconnect_account"]),
+        page("/accounts/{id}/rename", Owner, &["account"]),
+        post("/accounts/{id}/rename", Owner, &["update_account"]).with(&[("name", "Work")]),
         page("/accounts/{id}/delete", Owner, &["account"]),
         post("/accounts/{id}/delete", Owner, &["delete_account"]),
     ]

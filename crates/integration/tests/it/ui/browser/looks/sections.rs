@@ -56,9 +56,24 @@ async fn sources_are_for_everybody_in_every_look() {
     let run = node.run(&source, json!({})).await;
     node.run(&source, json!({"fails": true})).await;
     let event = node.events(&source).await.remove(0);
+    let version = source.record["deployment_id"].as_str().unwrap();
+    let version = format!("/versions/{version}");
+    let changed = STORY
+        .replace("0.0.1", "0.0.2")
+        .replace("Order 7", "Number 7");
+    let changed = json!({"component_code": changed});
+    node.patch(&source.path(), changed).await.is(200);
     let mut pages = below(
         &format!("/sources/{}", source.id),
         &[
+            ("source-versions", "/versions"),
+            ("source-version", &version),
+            ("source-roll-back", &format!("{version}/roll_back")),
+            ("event-delete", &format!("/events/{}/delete", id(&event))),
+            (
+                "event-compare",
+                &format!("/events/{0}/compare?with={0}", id(&event)),
+            ),
             ("source", ""),
             ("source-logs", "/logs"),
             ("source-runs", "/runs"),
@@ -104,6 +119,8 @@ async fn overviews_are_for_everybody_in_every_look() {
         "",
         &[
             ("home", "/"),
+            ("runs", "/runs"),
+            ("runs-all", "/runs?status=any&q=&since=2026-01-31T12:00"),
             ("events", "/events"),
             ("events-found", "/events?q=order&path=order%3D7"),
             ("search", "/search?q=o"),
@@ -152,6 +169,7 @@ async fn webhooks_are_for_everybody_in_every_look() {
             ("webhook", ""),
             ("webhook-replay", "/replay"),
             ("webhook-secret", "/secret"),
+            ("webhook-test", "/test"),
             ("webhook-delete", "/delete"),
         ],
     );
@@ -229,6 +247,7 @@ async fn accounts_and_data_are_for_everybody_in_every_look() {
     );
     for (name, route) in [
         ("account", "/accounts/{id}"),
+        ("account-rename", "/accounts/{id}/rename"),
         ("account-delete", "/accounts/{id}/delete"),
         ("account-waits", "/accounts/connects/{id}"),
     ] {

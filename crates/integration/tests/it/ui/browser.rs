@@ -4,3 +4,4 @@ mod hostile;
 mod journey;
 mod live;
 mod looks;
+mod pictures;

@@ -27,6 +27,21 @@ pub(crate) fn ci() -> Result<()> {
 /// Every test, with what they need installed first: the runtime's, then the crates'. Arguments
 /// are for the crates' test runner, and then only that one runs.
 pub(crate) fn test(arguments: &[&str]) -> Result<()> {
+    test_with(arguments, &[])
+}
+
+/// The pictures of the README, taken anew by the test that takes them.
+pub(crate) fn pictures() -> Result<()> {
+    let folder = root().join("docs/pictures");
+    let folder = folder.to_str().context("the folder's name is not UTF-8")?;
+    test_with(
+        &["-p", "headwater-integration", "ui::browser::pictures"],
+        &[("HEADWATER_TEST_PICTURES", folder)],
+    )
+}
+
+/// The tests in an environment.
+fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let deno = provision::deno_path()?;
     if arguments.is_empty() {
         deno_task(&deno, "test")?;
@@ -53,6 +68,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
     tests.env("HEADWATER_TEST_PYTHON", provision::python_venv()?);
     tests.env("HEADWATER_TEST_AXE", provision::axe()?);
+    tests.envs(environment.iter().copied());
     let status = tests.status().context("cannot start the tests")?;
     // The runner has said what failed; nothing is printed after its summary.
     if !status.success() {

@@ -25,6 +25,7 @@ usage: cargo xtask <task>
 
   test [ARGS…]  every test; installs what they need; ARGS go to the test runner
   ci            formatting, lints, tidy, the runtime's checks, then every test
+  pictures      takes the pictures of the README anew, into docs/pictures
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::ci(),
         ["compat", rest @ ..] => compat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
+        ["pictures"] => ci::pictures(),
         ["openapi"] => openapi::write(),
         ["vendor-editor"] => vendor::editor(),
         ["tidy"] => tidy::run(&command::root()),

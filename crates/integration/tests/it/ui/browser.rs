@@ -6,3 +6,4 @@ mod journey;
 mod keys;
 mod live;
 mod looks;
+mod pictures;

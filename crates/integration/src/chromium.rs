@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, process::Command, time::Duration};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::{
@@ -48,7 +49,41 @@ pub struct Chromium {
     /// Before the driver, which it ends with.
     driver: WebDriver,
     _process: Process,
-    _profile: TempDir,
+    _profile: Profile,
+}
+
+/// The folder of a browser's profile. Dropping it ends the browser that still has it: one outlives a driver that is killed,
+/// as it is by a test that fails.
+struct Profile(TempDir);
+
+impl Profile {
+    fn new() -> Self {
+        Self(TempDir::with_prefix("headwater-chromium-").unwrap())
+    }
+
+    fn flag(&self) -> String {
+        format!("--user-data-dir={}", self.0.path().display())
+    }
+}
+
+impl Drop for Profile {
+    fn drop(&mut self) {
+        let flag = self.flag();
+        for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            let mut arguments = command.split(|byte| *byte == 0);
+            let pid = process
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok());
+            if let Some(pid) = pid.and_then(Pid::from_raw)
+                && arguments.any(|argument| argument == flag.as_bytes())
+            {
+                // It may have ended by itself.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
 }
 
 /// The one page that a browser shows.
@@ -69,7 +104,7 @@ impl Chromium {
         })
         .await
         .unwrap();
-        let profile = TempDir::with_prefix("headwater-chromium-").unwrap();
+        let profile = Profile::new();
         let mut capabilities = DesiredCapabilities::chrome();
         for argument in [
             "--headless=new",
@@ -82,8 +117,7 @@ impl Chromium {
         ] {
             capabilities.add_arg(argument).unwrap();
         }
-        let folder = format!("--user-data-dir={}", profile.path().display());
-        capabilities.add_arg(&folder).unwrap();
+        capabilities.add_arg(&profile.flag()).unwrap();
         let url = format!("http://127.0.0.1:{port}");
         let driver = WebDriver::new(url, capabilities).await.unwrap();
         let browser = Self {

@@ -40,20 +40,22 @@ pub enum Change {
 
 /// The changes of this node.
 pub(crate) struct Changes {
+    /// Nothing is remembered from before.
+    started_at_ms: EpochMs,
     recent: Mutex<VecDeque<(EpochMs, Change)>>,
     sender: broadcast::Sender<Change>,
 }
 
-impl Default for Changes {
-    fn default() -> Self {
+impl Changes {
+    /// Those of a node that starts now.
+    pub(crate) fn new(started_at_ms: EpochMs) -> Self {
         Self {
+            started_at_ms,
             recent: Mutex::default(),
             sender: broadcast::Sender::new(RECENT),
         }
     }
-}
 
-impl Changes {
     /// Tells that something has been written.
     pub(crate) fn tell(&self, change: Change, now_ms: EpochMs) {
         let mut recent = self.recent.lock();
@@ -69,9 +71,9 @@ impl Changes {
     pub(crate) fn listen(&self, since_ms: EpochMs) -> (Vec<Change>, broadcast::Receiver<Change>) {
         let recent = self.recent.lock();
         let receiver = self.sender.subscribe();
-        let reaches_back =
-            recent.len() < RECENT || recent.front().is_some_and(|(at_ms, _)| *at_ms < since_ms);
-        if !reaches_back {
+        let is_whole = recent.len() < RECENT;
+        let reaches_back = is_whole || recent.front().is_some_and(|(at_ms, _)| *at_ms < since_ms);
+        if !reaches_back || since_ms < self.started_at_ms {
             return (vec![Change::Much], receiver);
         }
         let since = recent.iter().filter(|(at_ms, _)| *at_ms >= since_ms);
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_reader_gets_what_changed_since_its_page_was_read_and_what_comes() {
-        let changes = Changes::default();
+        let changes = Changes::new(EpochMs(0));
         for at in 1..=4 {
             changes.tell(source(at / 2), EpochMs(at));
         }
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_page_from_before_all_that_is_remembered_is_told_of_everything() {
-        let changes = Changes::default();
+        let changes = Changes::new(EpochMs(0));
         for at in 0..=RECENT as u64 {
             changes.tell(source(at), EpochMs(at));
         }
@@ -116,5 +118,12 @@ mod tests {
         assert_eq!(changes.listen(EpochMs(1)).0, [Change::Much]);
         assert_eq!(changes.listen(EpochMs(2)).0.len(), RECENT - 1);
         assert_eq!(changes.listen(EpochMs(RECENT as u64 + 1)).0, []);
+    }
+
+    #[test]
+    fn a_page_from_before_the_start_is_told_of_everything() {
+        let changes = Changes::new(EpochMs(5));
+        assert_eq!(changes.listen(EpochMs(4)).0, [Change::Much]);
+        assert_eq!(changes.listen(EpochMs(5)).0, []);
     }
 }

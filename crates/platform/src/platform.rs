@@ -115,7 +115,8 @@ impl Platform {
     /// The store cannot be used.
     pub async fn start(parts: Parts) -> Result<Arc<Self>, PlatformError> {
         let name = NodeName::new(NODE);
-        let epoch = parts.store.start_node(&name, parts.env.now_ms()).await?;
+        let now_ms = parts.env.now_ms();
+        let epoch = parts.store.start_node(&name, now_ms).await?;
         let secret_keys = Arc::new(SecretKeys::new(parts.secret_keys, parts.key_file));
         let core = Arc::new(Core {
             store: parts.store,
@@ -128,7 +129,7 @@ impl Platform {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
-            changes: Changes::default(),
+            changes: Changes::new(now_ms),
         });
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));

@@ -84,7 +84,7 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                         (content(page, visit))
                     }
                     (dialogs::help(SECTIONS.iter().map(|(_, name, _, _, keys)| (*name, *keys))))
-                    (dialogs::palette())
+                    (dialogs::palette(visit))
                 } @else {
                     div.page.alone { (content(page, visit)) }
                 }
@@ -137,6 +137,7 @@ fn top(visit: &Visit) -> Markup {
     html! {
         header.top {
             form.search role="search" action="/search" {
+                @if let Some(id) = &visit.workspace { input type="hidden" name="workspace" value=(id); }
                 label { span.unseen { "Search" } (icon(Icon::Search)) input type="search" name="q" placeholder="Search or jump to an id" autocomplete="off" data-key="/"; }
             }
             button.quiet.hint-of-key type="button" data-opens-palette hidden { span.unseen { "Find pages, acts and things: " } kbd { "Ctrl" } " " kbd { "K" } }

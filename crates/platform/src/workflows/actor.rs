@@ -5,7 +5,12 @@ mod overflow;
 mod repeats;
 mod running;
 
-use std::{collections::HashMap, mem, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::{
     StreamExt as _,
@@ -80,6 +85,8 @@ pub(super) struct Actor {
     claiming: InFlight<Claim>,
     /// In the order of their claims, which is that of their beginning.
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
+    /// Runs that were answered while some were being loaded.
+    late: HashSet<InvocationId>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     results: FuturesUnordered<BoxFuture<'static, ResultTexts>>,
@@ -110,6 +117,7 @@ impl Actor {
             runs: HashMap::new(),
             claiming: InFlight::default(),
             loading: FuturesOrdered::new(),
+            late: HashSet::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             results: FuturesUnordered::new(),
@@ -205,15 +213,16 @@ impl Actor {
                 if let Some(applied) = applied {
                     self.applied.entry(run.clone()).or_default().push(applied);
                 }
-                if !self.runs.contains_key(&run) {
-                    self.more = true;
-                    return;
+                match self.runs.contains_key(&run) {
+                    true => self.read_answers(run),
+                    false => {
+                        self.more = true;
+                        // It may have read its answers before this one came.
+                        if !self.loading.is_empty() {
+                            self.late.insert(run);
+                        }
+                    }
                 }
-                let context = Arc::clone(&self.context);
-                self.answers.push(Box::pin(async move {
-                    let read = context.core.store.resolutions(&run).await;
-                    Answers { run, read }
-                }));
             }
             Command::Reload => {
                 for id in self.reload() {
@@ -223,6 +232,14 @@ impl Actor {
             Command::Settle(waiting) => self.settle_for(waiting),
             Command::Close(closed) => self.closing = Some(closed),
         }
+    }
+
+    fn read_answers(&mut self, run: InvocationId) {
+        let context = Arc::clone(&self.context);
+        self.answers.push(Box::pin(async move {
+            let read = context.core.store.resolutions(&run).await;
+            Answers { run, read }
+        }));
     }
 
     /// Claims more runs if there may be more, and room.
@@ -257,7 +274,13 @@ impl Actor {
                 self.lease = Some(lease);
                 for run in claimed {
                     // After a jump of the clock this node may have it already, under the lease that ran out.
-                    match self.runs.get_mut(&run.lease.invocation_id) {
+                    let id = run.lease.invocation_id.clone();
+                    match self.runs.get_mut(&id) {
+                        // Its wait is written, which this node has not been told yet.
+                        Some(known) if known.committing == Some(Committing::Rests) => {
+                            self.rests(&id);
+                            self.load(run);
+                        }
                         Some(known) => known.claimed.lease = run.lease,
                         None => self.load(run),
                     }
@@ -283,11 +306,15 @@ impl Actor {
     }
 
     async fn loaded(&mut self, (lease, loaded): Loaded) {
+        let is_last = self.loading.is_empty();
         match loaded {
             Ok(run) => {
                 let id = run.id().clone();
                 self.runs.insert(id.clone(), run);
                 self.admit(&id);
+                if self.late.remove(&id) {
+                    self.read_answers(id);
+                }
             }
             Err(error) => {
                 tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
@@ -302,6 +329,9 @@ impl Actor {
                     tracing::debug!(%error, "cannot give a lease back; it will expire");
                 }
             }
+        }
+        if is_last {
+            self.late.clear();
         }
     }
 

@@ -71,8 +71,8 @@ impl WorkflowContext {
         event: Arc<RawValue>,
     ) -> Result<Arc<RawValue>, PlatformError> {
         // Boxed: every request waits for it somewhere in its own future.
-        let variables = Box::pin(self.variables.of(owner)).await?;
-        Ok(variables.masks.json(&event).map_or(event, Arc::from))
+        let masks = Box::pin(self.variables.masks_of(owner)).await?;
+        Ok(masks.json(&event).map_or(event, Arc::from))
     }
 
     /// Queues a run durably. Whoever runs the workflow is to be told.

@@ -2,8 +2,9 @@
 //! value. A mark cannot be guessed, so that the platform can put the value back where code of the same owner reads what
 //! an earlier step returned.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
+use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 use headwater_workflow::run::{FlowCall, Kept, StepEnd, StepOutcome};
 use serde_json::value::RawValue;
 
@@ -15,9 +16,37 @@ const VALUE_CHARS_MIN: usize = 6;
 /// The beginning and the end of a mark.
 pub(super) const FENCE: &str = "***";
 
-/// Values that are masked, with their marks.
+/// Values that are masked, with their marks. Each text is read once: a mark is no place to look for other values.
 #[derive(Debug, Default)]
-pub(crate) struct Masks(Vec<Mask>);
+pub(crate) struct Masks {
+    masks: Vec<Mask>,
+    /// Nothing without masks.
+    finders: Option<Finders>,
+}
+
+/// Finders of the values, of their form within JSON text, and of the marks. Of values of which one begins with another, the
+/// longer one is found.
+#[derive(Debug)]
+struct Finders {
+    values: AhoCorasick,
+    escaped: AhoCorasick,
+    marks: AhoCorasick,
+}
+
+impl Finders {
+    fn new(masks: &[Mask]) -> Option<Self> {
+        let finder = |part: fn(&Mask) -> &String| {
+            let mut builder = AhoCorasick::builder();
+            builder.match_kind(MatchKind::LeftmostLongest);
+            builder.build(masks.iter().map(part)).ok()
+        };
+        Some(Self {
+            values: finder(|mask| &mask.value)?,
+            escaped: finder(|mask| &mask.escaped)?,
+            marks: finder(|mask| &mask.mark)?,
+        })
+    }
+}
 
 /// A value with its mark.
 #[derive(Debug, Clone)]
@@ -47,56 +76,80 @@ impl Masks {
             let signed = key.mark(&format!("{tenant} {name}"));
             Mask::new(value, &format!("{name}:{signed}"))
         });
-        Self(Vec::new()).with(masks)
+        Self::default().with(masks)
     }
 
-    /// These and others, longest value first: one may be part of another.
+    /// These and others.
     pub(crate) fn with(&self, others: impl IntoIterator<Item = Mask>) -> Self {
-        let mut masks = self.0.clone();
+        let mut masks = self.masks.clone();
         masks.extend(others);
-        masks.sort_by_key(|mask| std::cmp::Reverse(mask.value.len()));
-        Self(masks)
+        let finders = match masks.is_empty() {
+            true => None,
+            false => Some(Finders::new(&masks).expect("so few values can be looked for")),
+        };
+        Self { masks, finders }
     }
 
     /// Plain text without the values.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut masked = Cow::Borrowed(text);
-        for mask in &self.0 {
-            if masked.contains(&mask.value) {
-                masked = Cow::Owned(masked.replace(&mask.value, &mask.mark));
+        match &self.finders {
+            Some(finders) if finders.values.is_match(text) => {
+                let found = finders.values.find_iter(text);
+                let found = found.map(|found| (found.range(), &*self.mask(&found).mark));
+                Cow::Owned(replaced(text, found))
             }
+            _ => Cow::Borrowed(text),
         }
-        masked
     }
 
-    /// JSON without the values; `None` if it has none of them.
+    /// JSON without the values; `None` if it has none of them. Values are looked for in its texts and names: a number stays
+    /// one.
     pub(crate) fn json(&self, json: &RawValue) -> Option<Box<RawValue>> {
-        let mut masked = Cow::Borrowed(json.get());
-        for mask in &self.0 {
-            if masked.contains(&mask.escaped) {
-                masked = Cow::Owned(masked.replace(&mask.escaped, &mask.mark));
+        let finder = &self.finders.as_ref()?.escaped;
+        let text = json.get();
+        if !finder.is_match(text) {
+            return None;
+        }
+        let mut found = Vec::new();
+        for string in strings(text) {
+            let mut from = string.start;
+            while let Some(one) = finder.find(Input::new(text).range(from..string.end)) {
+                match escape_around(&text[from..string.end], one.start() - from) {
+                    // The second half of an escape is no character.
+                    Some(end) => from += end,
+                    None => {
+                        from = one.end();
+                        found.push((one.range(), &*self.mask(&one).mark));
+                    }
+                }
             }
         }
-        match masked {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(text) => RawValue::from_string(text).ok(),
+        if found.is_empty() {
+            return None;
         }
+        let masked = RawValue::from_string(replaced(text, found.into_iter()));
+        Some(masked.expect("marks within strings leave JSON what it is"))
     }
 
     /// JSON text with the values back in place of their marks.
     pub(crate) fn opened(&self, json: String) -> String {
-        let mut opened = json;
-        for mask in &self.0 {
-            if opened.contains(&mask.mark) {
-                opened = opened.replace(&mask.mark, &mask.escaped);
+        match &self.finders {
+            Some(finders) if finders.marks.is_match(&json) => {
+                let found = finders.marks.find_iter(&json);
+                let found = found.map(|found| (found.range(), &*self.mask(&found).escaped));
+                replaced(&json, found)
             }
+            _ => json,
         }
-        opened
+    }
+
+    fn mask(&self, found: &Match) -> &Mask {
+        &self.masks[found.pattern().as_usize()]
     }
 
     /// Masks the end of an execution and its log.
     pub(super) fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
-        if self.0.is_empty() {
+        if self.masks.is_empty() {
             return;
         }
         for (_, value) in &mut end.exports {
@@ -137,6 +190,53 @@ impl Masks {
     }
 }
 
+/// The text with other words at these places, which come in their order.
+fn replaced<'a>(text: &str, found: impl Iterator<Item = (Range<usize>, &'a str)>) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut end = 0;
+    for (range, word) in found {
+        replaced.push_str(&text[end..range.start]);
+        replaced.push_str(word);
+        end = range.end;
+    }
+    replaced.push_str(&text[end..]);
+    replaced
+}
+
+/// The ranges between the quotes of all strings of a JSON text.
+fn strings(json: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + bytes[at..].iter().position(|byte| *byte == b'"')? + 1;
+        let mut end = start;
+        while end < bytes.len() && bytes[end] != b'"' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        at = (end + 1).min(bytes.len());
+        Some(start..end.min(bytes.len()))
+    })
+}
+
+/// The end of the escape that a place of a JSON string is within, if it is within one. The string is given from the
+/// beginning of a character on.
+fn escape_around(string: &str, place: usize) -> Option<usize> {
+    let bytes = string.as_bytes();
+    let mut at = 0;
+    while at < place {
+        let next = match (bytes[at], bytes.get(at + 1)) {
+            (b'\\', Some(b'u')) => at + 6,
+            (b'\\', _) => at + 2,
+            _ => at + 1,
+        };
+        if next > place {
+            return Some(next.min(bytes.len()));
+        }
+        at = next;
+    }
+    None
+}
+
 /// Text as it stands between the quotes of a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
@@ -175,6 +275,47 @@ mod tests {
             serde_json::from_str(&masks.opened(masked.get().to_owned())).unwrap();
         assert_eq!(opened, value);
         assert_eq!(masks.text("log hunter2\"x").matches("hunter2").count(), 0);
+    }
+
+    #[track_caller]
+    fn comes_back(masks: &Masks, value: &serde_json::Value) -> String {
+        let masked = masks.json(&to_raw_value(value).unwrap()).unwrap();
+        let masked = masked.get().to_owned();
+        let opened: serde_json::Value =
+            serde_json::from_str(&masks.opened(masked.clone())).unwrap();
+        assert_eq!(opened, *value, "{masked}");
+        masked
+    }
+
+    #[test]
+    fn a_value_in_another_ones_name_leaves_its_mark_alone() {
+        let masks = masks(&[
+            ("PRODUCTION_DB_PASSWORD", "hunter2-hunter2"),
+            ("ENV_NAME", "PRODUCTION"),
+        ]);
+        let value = json!({ "p": "hunter2-hunter2", "e": "PRODUCTION" });
+        assert!(!comes_back(&masks, &value).contains("hunter2"));
+    }
+
+    #[test]
+    fn numbers_and_escapes_stay_what_they_are_and_switch_nothing_off() {
+        let masks = masks(&[
+            ("CHAT", "123456789"),
+            ("TOKEN", "hunter2-hunter2"),
+            ("LINE", "nnormal"),
+            ("HEX", "u001fx"),
+        ]);
+        let value = json!({
+            "chat": 123_456_789, "as text": "123456789", "bearer": "Bearer hunter2-hunter2",
+            "line": "\nnormal nnormal", "hex": "\u{1f}x", "hunter2-hunter2": ["\\"],
+        });
+        let masked = comes_back(&masks, &value);
+        assert!(!masked.contains("hunter2"), "{masked}");
+        let masked: serde_json::Value = serde_json::from_str(&masked).unwrap();
+        assert_eq!(masked["chat"], 123_456_789);
+        assert_eq!(masked["hex"], "\u{1f}x");
+        let line = masked["line"].as_str().unwrap();
+        assert!(line.starts_with("\nnormal ***LINE:"), "{line}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ const REMEMBERED: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
     pub(crate) values: BTreeMap<String, String>,
+    /// Why one of them cannot be opened. The others have their masks in any case.
+    unopened: Option<String>,
     pub(crate) masks: Arc<Masks>,
     /// Differs for other names or values.
     pub(crate) fingerprint: String,
@@ -58,6 +60,23 @@ impl OpenedVariables {
     /// # Errors
     /// The store cannot be read, or a variable cannot be opened.
     pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<Opened>, PlatformError> {
+        let opened = self.read(owner).await?;
+        match &opened.unopened {
+            Some(reason) => Err(PlatformError::Internal(reason.clone())),
+            None => Ok(opened),
+        }
+    }
+
+    /// The masks of those that can be opened: what comes in is taken, and what is kept is shown, even if one of them was
+    /// sealed with a key that is lost.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) async fn masks_of(&self, owner: &Owner) -> Result<Arc<Masks>, PlatformError> {
+        Ok(Arc::clone(&self.read(owner).await?.masks))
+    }
+
+    async fn read(&self, owner: &Owner) -> Result<Arc<Opened>, PlatformError> {
         let (tenant, now_ms) = (owner.tenant(), self.core.env.now_ms());
         if let Some((read_at_ms, opened)) = self.by_tenant.lock().get(tenant)
             && now_ms.since(*read_at_ms) < REMEMBERED
@@ -66,10 +85,16 @@ impl OpenedVariables {
         }
         let mut values = BTreeMap::new();
         let mut hash = Sha256::new();
+        let mut unopened = None;
         for variable in self.core.store.variables(tenant).await? {
-            let value = self
-                .secret_keys
-                .open(&variable_purpose(tenant, &variable.name), &variable.value)?;
+            let purpose = variable_purpose(tenant, &variable.name);
+            let value = match self.secret_keys.open(&purpose, &variable.value) {
+                Ok(value) => value,
+                Err(error) => {
+                    unopened = Some(format!("variable `{}`: {error}", variable.name));
+                    continue;
+                }
+            };
             for part in [variable.name.as_bytes(), &value] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part);
@@ -79,6 +104,7 @@ impl OpenedVariables {
         let opened = Arc::new(Opened {
             masks: Arc::new(Masks::of(&self.mark_key, tenant, &values)),
             fingerprint: hex::encode(&hash.finalize()[..8]),
+            unopened,
             values,
         });
         let mut by_tenant = self.by_tenant.lock();

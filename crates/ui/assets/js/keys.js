@@ -36,8 +36,7 @@
     j: () => move(1),
     k: () => move(-1),
     o: () => document.activeElement?.closest("tr a")?.click(),
-    x: () => document.activeElement?.closest("tr")?.querySelector("input[type='checkbox']")?.click(),
-    "?": openHelp,
+    ...(help ? { "?": openHelp } : {}),
   };
 
   /** Leaves a field, or closes what is open. Dialogs close by themselves. */

@@ -21,6 +21,12 @@
       return [...found("main .actions > a, main .actions > button, main .actions > form > button", "on this page"), ...found(".sidebar li a, .top a.button", "page"), ...found(".tabs a", "tab")];
     };
 
+    const searched = (address, words) => {
+      const url = new URL(address, location);
+      url.searchParams.set("q", words);
+      return url.pathname + url.search;
+    };
+
     const mark = (index) => {
       chosen = Math.min(Math.max(index, 0), options.length - 1);
       for (const [at, option] of [...list.children].entries()) {
@@ -62,7 +68,7 @@
     const ask = async (words) => {
       running?.abort();
       running = new AbortController();
-      const address = `${palette.dataset.palette}?${new URLSearchParams({ q: words })}`;
+      const address = searched(palette.dataset.palette, words);
       try {
         const answer = await fetch(address, { signal: running.signal });
         return answer.ok ? (await answer.json()).found : [];
@@ -83,7 +89,7 @@
       timer = setTimeout(async () => {
         const found = await ask(field.value.trim());
         if (!found) return;
-        const search = { name: `Search events for “${field.value.trim()}”`, kind: "search", address: `/events?${new URLSearchParams({ q: field.value.trim() })}` };
+        const search = { name: `Search events for “${field.value.trim()}”`, kind: "search", address: searched(palette.dataset.search, field.value.trim()) };
         const at = chosen;
         show([...local, ...found].slice(0, SHOWN - 1).concat(search));
         mark(at);

@@ -84,9 +84,11 @@
     [isFetching, isBehind] = [true, false];
     try {
       const answer = await fetch(location.href);
-      // Whoever is signed out is sent to another page.
-      if (answer.ok && !answer.redirected) show(hw.fragment(await answer.text()));
-      else hw.live.stop("This page cannot be loaded again. Load it yourself.");
+      // Whoever is signed out is sent to another page; a thing that is gone does not come back.
+      const isOver = answer.redirected || [401, 403, 404].includes(answer.status);
+      if (isOver) hw.live.stop("This page cannot be loaded again. Load it yourself.");
+      else if (answer.ok) show(hw.fragment(await answer.text()));
+      else soon(GROWS_MS);
     } catch {
       soon(GROWS_MS);
     }

@@ -10,6 +10,7 @@
   const pause = bar?.querySelector("[data-live-pause]");
   let source = null;
   let timer = 0;
+  let lostAt = null;
 
   const tell = (text, isOn) => {
     if (!bar) return;
@@ -27,9 +28,13 @@
     if (source || document.hidden || hw.live.hasEnded) return;
     source = new EventSource(hw.live.url);
     for (const [name, hear] of heard) source.addEventListener(name, hear);
-    source.addEventListener("open", () => hw.live.tell());
+    source.addEventListener("open", () => {
+      lostAt = null;
+      hw.live.tell();
+    });
     source.addEventListener("error", () => {
-      tell(`No connection since ${new Date().toLocaleTimeString()}`, false);
+      lostAt ??= new Date().toLocaleTimeString();
+      tell(`No connection since ${lostAt}`, false);
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
       timer = setTimeout(open, AGAIN_MS);

@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::visit::Visit;
+
 /// Keys with their effects, and the element without which a page has no use for them.
 const KEYS: [(&[&str], &str, Option<&str>); 9] = [
     (&["/"], "search", None),
@@ -17,9 +19,9 @@ const KEYS: [(&[&str], &str, Option<&str>); 9] = [
         Some("table.list tbody tr a"),
     ),
     (
-        &["x"],
-        "select the row",
-        Some("table.list input[type='checkbox']"),
+        &["[", "]"],
+        "newer and older event",
+        Some("[data-key='['], [data-key=']']"),
     ),
     (&["n"], "new", Some("[data-key='n']")),
     (&["r"], "run", Some("[data-key='r']")),
@@ -55,9 +57,9 @@ pub(super) fn help(places: impl Iterator<Item = (&'static str, &'static str)>) -
 }
 
 /// The field that finds pages and things, with its list.
-pub(super) fn palette() -> Markup {
+pub(super) fn palette(visit: &Visit) -> Markup {
     html! {
-        dialog.palette data-palette="/search/names" aria-label="Find pages, acts and things" {
+        dialog.palette data-palette=(visit.to("/search/names")) data-search=(visit.to("/events")) aria-label="Find pages, acts and things" {
             input type="text" role="combobox" aria-label="Find" aria-autocomplete="list" aria-expanded="false" aria-controls="palette-list"
                 placeholder="A page, a source, a workflow, an id" autocomplete="off" spellcheck="false";
             ul #palette-list role="listbox" aria-label="Found" {}

@@ -17,7 +17,7 @@ use crate::{
     address::Address as _,
     part::{
         code::copyable,
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         icon::{Icon, icon},
         strip::strip,
         text::{self, counted},
@@ -48,7 +48,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let overview = overview(&ui, &visitor).await?;
     let body = html! {
         header.title { h1 { "Home" } }
-        (live_bar_of_parts())
+        (live_bar())
         div data-part="home" {
             @if overview.total_count == 0 {
                 (first_steps())

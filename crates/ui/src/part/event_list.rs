@@ -54,14 +54,7 @@ pub(crate) fn channels(visit: &Visit, known: &[(&str, &str)]) -> Markup {
 }
 
 /// The state of the stream, and the switch that pauses it.
-pub(crate) fn live_bar(visit: &Visit) -> Markup {
-    html! {
-        @if is_newest(visit) { (live_bar_of_parts()) }
-    }
-}
-
-/// The same of a page whose parts change.
-pub(crate) fn live_bar_of_parts() -> Markup {
+pub(crate) fn live_bar() -> Markup {
     html! {
         div.livebar data-livebar hidden {
             span { span.dot {} span data-live-state { "Live" } }

@@ -14,13 +14,15 @@ use crate::workflow;
 
 pub(super) async fn list(session: &Session, arguments: &ListRunsArguments) -> Result<()> {
     let filter = filter(session, arguments).await?;
+    let is_filtered = !filter.is_empty();
+    let filter = [session.client.scope().await?, filter].concat();
     let path = ["runs"];
     let page = session.client.first(&path, arguments.limit, &filter);
     let runs = page.await?.data;
     if runs.is_empty() && !session.json {
-        output::note(match filter.is_empty() {
-            true => "no runs yet; `headwater list` shows the sources and when they run",
-            false => "no such runs; `headwater runs list` shows all that are kept",
+        output::note(match is_filtered {
+            false => "no runs yet; `headwater list` shows the sources and when they run",
+            true => "no such runs; `headwater runs list` shows all that are kept",
         });
         return Ok(());
     }

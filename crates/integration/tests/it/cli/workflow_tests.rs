@@ -434,8 +434,8 @@ steps:
     assert_eq!(
         found,
         [
-            ("workflow.yaml", 9, "error", "within"),
-            ("workflow.yaml", 17, "warning", "late"),
+            ("workflow.yaml", 10, "error", "within"),
+            ("workflow.yaml", 18, "warning", "late"),
             ("own/entry.js", 3, "error", "own"),
             ("own/part.mjs", 1, "warning", ""),
         ],
@@ -444,7 +444,7 @@ steps:
     );
     let seen = flow.run(&[]).await;
     assert_eq!(seen.code, 1);
-    assert!(seen.stderr.contains("workflow.yaml:9:"), "{}", seen.stderr);
+    assert!(seen.stderr.contains("workflow.yaml:10:"), "{}", seen.stderr);
 }
 
 #[tokio::test]

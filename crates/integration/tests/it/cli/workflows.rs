@@ -228,7 +228,8 @@ async fn dev_deploys_and_shows(desk: &Desk, dev: &[&str]) {
     dev.expect("live; saving").await;
     let seen = desk.workflows(&["run", "orders"]).await.ok();
     let id = seen.stdout.trim();
-    dev.expect_all(&[&format!("{id}  enrich  info   enriching"), "\"told\""])
+    let run = format!("{id}  ");
+    dev.expect_all(&[&run, "enrich  info   enriching", "\"told\""])
         .await;
     desk.save("tell/entry.js", MENDED);
     dev.expect("live; saving").await;

@@ -62,7 +62,7 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     let replay = format!("{webhook}/replay");
     let asked = visitor.get(&format!("{replay}?since=1h")).await.is(200);
     assert!(
-        asked.text.contains("Send 1 dead ones again?"),
+        asked.text.contains("Send 1 dead delivery again?"),
         "{}",
         asked.text
     );

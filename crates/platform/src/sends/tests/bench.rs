@@ -141,7 +141,7 @@ impl Bench {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
-            changes: Changes::default(),
+            changes: Changes::new(EpochMs(0)),
         });
         let keys = SecretKeys::new(KeyRing::first([7; 32]), None);
         let (keys, wait_key) = (Arc::new(keys), Arc::new(WaitKey(SigningKey([7; 64]))));

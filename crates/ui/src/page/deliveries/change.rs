@@ -74,7 +74,7 @@ async fn change(
 ) -> Result<DeliveriesChanged, PlatformError> {
     let request = ChangeDeliveries {
         change,
-        filter: wanted.filter(visitor.now_ms),
+        filter: wanted.filter(visitor.now_ms)?,
         is_dry,
     };
     ui.platform

@@ -1,14 +1,15 @@
 //! The filter of deliveries as the address of a page has it, and as its forms send it along.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use headwater_model::{
-    duration,
+    error::Invalid,
     id::{EmitterId, EventId, WebhookId},
     time::EpochMs,
     webhook::{AnswerKind, DeliveryState},
 };
-use headwater_platform::DeliveryFilter;
+use headwater_platform::{DeliveryFilter, PlatformError};
 use serde::{Deserialize, Serialize};
+
+use crate::{part::text, query::moment};
 
 /// The states that lists are filtered by, with their names.
 pub(crate) const STATES: [(&str, &str, DeliveryState); 4] = [
@@ -22,7 +23,7 @@ pub(crate) const ANSWERS: [&str; 9] = [
     "2xx", "3xx", "4xx", "5xx", "timeout", "dns", "tls", "refused", "blocked",
 ];
 
-/// The parameters; empty ones filter nothing, and so do those that cannot be read.
+/// The parameters; empty ones filter nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -43,25 +44,46 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// The filter that they mean.
-    pub(crate) fn filter(&self, now_ms: EpochMs) -> DeliveryFilter {
-        let state = STATES.iter().find(|(value, _, _)| *value == self.state);
-        DeliveryFilter {
-            state: state.map(|(_, _, state)| *state),
-            webhook_id: self.webhook.parse::<WebhookId>().ok(),
-            emitter: self.emitter.parse::<EmitterId>().ok(),
-            event: self.event.parse::<EventId>().ok(),
-            answer: self.answer.parse::<AnswerKind>().ok(),
-            since_ms: moment(&self.since, now_ms),
-            until_ms: moment(&self.until, now_ms),
-        }
+    ///
+    /// # Errors
+    /// `Invalid` names the parameter that cannot be read: without it, acts on all that are found would reach too far.
+    pub(crate) fn filter(&self, now_ms: EpochMs) -> Result<DeliveryFilter, PlatformError> {
+        const TIME: &str = "a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z";
+        let state = |text: &str| {
+            let found = STATES.iter().find(|(value, _, _)| *value == text);
+            found.map(|(_, _, state)| *state)
+        };
+        let since = |text: &str| moment(text, now_ms).map(|(moment, _)| moment);
+        let until =
+            |text: &str| moment(text, now_ms).map(|(moment, last_ms)| EpochMs(moment.0 + last_ms));
+        Ok(DeliveryFilter {
+            state: read(("state", &self.state), "a state of deliveries", state)?,
+            webhook_id: read(("webhook", &self.webhook), "the id of a webhook", |text| {
+                text.parse::<WebhookId>().ok()
+            })?,
+            emitter: read(
+                ("emitter", &self.emitter),
+                "the id of a source or workflow",
+                |text| text.parse::<EmitterId>().ok(),
+            )?,
+            event: read(("event", &self.event), "the id of an event", |text| {
+                text.parse::<EventId>().ok()
+            })?,
+            answer: read(("answer", &self.answer), "a kind of answer", |text| {
+                text.parse::<AnswerKind>().ok()
+            })?,
+            since_ms: read(("since", &self.since), TIME, since)?,
+            until_ms: read(("until", &self.until), TIME, until)?,
+        })
     }
 
     /// The same with spans of time as moments: the question before a change and the change mean the same deliveries.
     pub(crate) fn at(mut self, now_ms: EpochMs) -> Self {
-        for time in [&mut self.since, &mut self.until] {
-            if let Some(moment) = moment(time, now_ms) {
-                *time = moment.to_string();
-            }
+        if let Some((since, _)) = moment(&self.since, now_ms) {
+            self.since = since.to_string();
+        }
+        if let Some((until, last_ms)) = moment(&self.until, now_ms) {
+            self.until = EpochMs(until.0 + last_ms).to_string();
         }
         self
     }
@@ -83,24 +105,20 @@ impl Wanted {
     }
 }
 
-/// A moment as people write it: a time before now such as `24h`, a day or a time in UTC, or epoch milliseconds.
-fn moment(text: &str, now_ms: EpochMs) -> Option<EpochMs> {
-    if let Some(ago) = duration::parse(text) {
-        return Some(now_ms.minus(ago));
+/// The value of a parameter, unless it is empty.
+fn read<T>(
+    (name, text): (&str, &str),
+    expected: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, PlatformError> {
+    if text.is_empty() {
+        return Ok(None);
     }
-    if let Ok(ms) = text.parse() {
-        return Some(EpochMs(ms));
-    }
-    let of = |time: DateTime<Utc>| u64::try_from(time.timestamp_millis()).ok().map(EpochMs);
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return of(time.to_utc());
-    }
-    // As the browser's field has it.
-    if let Ok(time) = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M") {
-        return of(time.and_utc());
-    }
-    let day = text.parse::<NaiveDate>().ok()?;
-    of(day.and_time(NaiveTime::MIN).and_utc())
+    let invalid = || {
+        let reason = format!("`{}` is not {expected}", text::visible(text));
+        PlatformError::Invalid(Invalid::new(name, reason))
+    };
+    parse(text).map(Some).ok_or_else(invalid)
 }
 
 #[cfg(test)]
@@ -116,46 +134,46 @@ mod tests {
                 answer: answer.to_owned(),
                 ..Wanted::default()
             };
-            assert!(wanted.filter(NOW).answer.is_some(), "{answer}");
+            assert!(wanted.filter(NOW).unwrap().answer.is_some(), "{answer}");
         }
         for (value, _, state) in STATES {
             let wanted = Wanted {
                 state: value.to_owned(),
                 ..Wanted::default()
             };
-            assert_eq!(wanted.filter(NOW).state, Some(state));
+            assert_eq!(wanted.filter(NOW).unwrap().state, Some(state));
             assert_eq!(wanted.fields(), [("state", value)]);
         }
-        let nonsense = Wanted {
-            state: "x".to_owned(),
-            webhook: "x".to_owned(),
-            ..Wanted::default()
-        };
-        assert_eq!(nonsense.filter(NOW), DeliveryFilter::default());
     }
 
     #[test]
-    fn moments_are_written_in_several_ways() {
-        let day = EpochMs(1_769_817_600_000);
-        for (text, expected) in [
-            ("1h", Some(NOW.minus(std::time::Duration::from_hours(1)))),
-            ("1769817600000", Some(day)),
-            ("2026-01-31", Some(day)),
-            ("2026-01-31T00:00", Some(day)),
-            ("2026-01-31T01:00:00+01:00", Some(day)),
-            ("yesterday", None),
-            ("", None),
+    fn a_parameter_that_cannot_be_read_is_no_filter_of_everything() {
+        for name in [
+            "state", "webhook", "emitter", "event", "answer", "since", "until",
         ] {
-            assert_eq!(moment(text, NOW), expected, "{text}");
+            let wanted: Wanted = serde_json::from_value(serde_json::json!({name: "x"})).unwrap();
+            let error = wanted.filter(NOW).unwrap_err().to_string();
+            assert!(
+                error.contains(name) && error.contains("`x` is not"),
+                "{error}"
+            );
         }
+    }
+
+    #[test]
+    fn a_span_of_time_does_not_move_on() {
         let wanted = Wanted {
             since: "1h".to_owned(),
-            until: "never".to_owned(),
+            until: "2026-01-31".to_owned(),
             ..Wanted::default()
         };
-        let filter = wanted.filter(NOW);
-        assert!(filter.since_ms.is_some() && filter.until_ms.is_none());
+        let filter = wanted.filter(NOW).unwrap();
+        assert_eq!(
+            filter.until_ms,
+            Some(EpochMs(1_769_903_999_999)),
+            "the whole day"
+        );
         let later = NOW + std::time::Duration::from_hours(1);
-        assert_eq!(wanted.at(NOW).filter(later), filter, "it does not move on");
+        assert_eq!(wanted.at(NOW).filter(later).unwrap(), filter);
     }
 }

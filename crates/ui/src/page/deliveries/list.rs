@@ -11,7 +11,7 @@ use crate::{
     page::{runs::show::delivery_state, webhooks::show::answer},
     part::{
         empty::empty,
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         icon::{Icon, icon},
         text, time,
     },
@@ -28,7 +28,7 @@ pub(crate) async fn show(
     visitor: Visitor,
     Query(wanted): Query<Wanted>,
 ) -> PageReply {
-    let (caller, filter) = (visitor.caller(), wanted.filter(visitor.now_ms));
+    let (caller, filter) = (visitor.caller(), wanted.filter(visitor.now_ms)?);
     let found = ui
         .platform
         .find_deliveries(caller, &filter, &visitor.page_request())
@@ -41,7 +41,7 @@ pub(crate) async fn show(
         }
         div data-part="states" { (states(&visitor, &wanted, &counts)) }
         (answers(&wanted))
-        (live_bar_of_parts())
+        (live_bar())
         div data-part="deliveries" {
             @if found.items.is_empty() {
                 (nothing(&wanted))
@@ -67,7 +67,7 @@ async fn counts(
         ..wanted.clone()
     };
     ui.platform
-        .count_deliveries(visitor.caller(), &in_any_state.filter(visitor.now_ms))
+        .count_deliveries(visitor.caller(), &in_any_state.filter(visitor.now_ms)?)
         .await
 }
 

@@ -1,6 +1,5 @@
 //! The filter of runs as the address of the page has it, and as its form sends it along.
 
-use chrono::{DateTime, NaiveDateTime};
 use headwater_model::{
     id::{RunnableId, WorkspaceId},
     time::EpochMs,
@@ -8,7 +7,7 @@ use headwater_model::{
 use headwater_platform::{RunSearchFilter, RunState, RunStates, RunTrigger};
 use serde::Deserialize;
 
-use crate::part::time;
+use crate::{part::time, query::moment};
 
 /// The chips: their values in the address, and the states that they mean. No value: those that need somebody.
 pub(super) const CHIPS: [(Option<&str>, &str); 6] = [
@@ -39,7 +38,6 @@ pub(super) const LEAST: [(u64, &str); 5] = [
     (60_000, "1 min"),
     (3_600_000, "1 h"),
 ];
-const MINUTE_MS: u64 = 60_000;
 
 /// The parameters; empty ones filter nothing, and so do those that cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -62,7 +60,11 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// The filter that they mean, in whatever state the runs are.
-    pub(super) fn in_any_state(&self, workspace_id: Option<WorkspaceId>) -> RunSearchFilter {
+    pub(super) fn in_any_state(
+        &self,
+        workspace_id: Option<WorkspaceId>,
+        now_ms: EpochMs,
+    ) -> RunSearchFilter {
         let mut triggers = TRIGGERS.iter();
         let trigger = triggers.find(|(value, _)| *value == self.trigger);
         let words = self.q.trim();
@@ -71,8 +73,9 @@ impl Wanted {
             workspace_id,
             runnable: self.emitter.trim().parse::<RunnableId>().ok(),
             trigger: trigger.map(|(_, trigger)| *trigger),
-            since_ms: moment(&self.since).map(|(moment, _)| moment),
-            until_ms: moment(&self.until).map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
+            since_ms: moment(&self.since, now_ms).map(|(moment, _)| moment),
+            until_ms: moment(&self.until, now_ms)
+                .map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
             min_ms: self.min_ms.trim().parse().ok(),
             words: (!words.is_empty()).then(|| words.to_owned()),
         }
@@ -90,33 +93,21 @@ impl Wanted {
     }
 
     /// Whether anything but the state filters.
-    pub(super) fn narrows(&self) -> bool {
-        self.in_any_state(None) != RunSearchFilter::default()
+    pub(super) fn narrows(&self, now_ms: EpochMs) -> bool {
+        self.in_any_state(None, now_ms) != RunSearchFilter::default()
     }
-}
-
-/// A moment with the milliseconds after it that are meant as well: forms know minutes.
-fn moment(text: &str) -> Option<(EpochMs, u64)> {
-    let text = text.trim();
-    if let Ok(ms) = text.parse() {
-        return Some((EpochMs(ms), 0));
-    }
-    let minute = NaiveDateTime::parse_from_str(text, time::MINUTE).ok();
-    let minute = minute.map(|minute| (minute.and_utc(), MINUTE_MS - 1));
-    let exact = || Some((DateTime::parse_from_rfc3339(text).ok()?.to_utc(), 0));
-    let (moment, last_ms) = minute.or_else(exact)?;
-    let ms = u64::try_from(moment.timestamp_millis()).ok()?;
-    Some((EpochMs(ms), last_ms))
 }
 
 /// A moment of the address as the form shows it; nothing if it cannot be read.
-pub(super) fn minute_of(text: &str) -> String {
-    moment(text).map_or_else(String::new, |(moment, _)| time::minute(moment))
+pub(super) fn minute_of(text: &str, now_ms: EpochMs) -> String {
+    moment(text, now_ms).map_or_else(String::new, |(moment, _)| time::minute(moment))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NOW: EpochMs = EpochMs(1_800_000_000_000);
 
     #[test]
     fn every_choice_is_a_filter() {
@@ -125,8 +116,8 @@ mod tests {
                 trigger: value.to_owned(),
                 ..Wanted::default()
             };
-            assert_eq!(wanted.in_any_state(None).trigger, Some(trigger));
-            assert!(wanted.narrows());
+            assert_eq!(wanted.in_any_state(None, NOW).trigger, Some(trigger));
+            assert!(wanted.narrows(NOW));
         }
         for (value, _) in CHIPS {
             let wanted = Wanted {
@@ -134,7 +125,7 @@ mod tests {
                 ..Wanted::default()
             };
             assert_eq!(wanted.states().is_none(), value == Some("any"), "{value:?}");
-            assert!(!wanted.narrows());
+            assert!(!wanted.narrows(NOW));
         }
         let nonsense = Wanted {
             status: "x".to_owned(),
@@ -145,7 +136,7 @@ mod tests {
             min_ms: "x".to_owned(),
             q: " ".to_owned(),
         };
-        assert!(!nonsense.narrows());
+        assert!(!nonsense.narrows(NOW));
         assert_eq!(nonsense.states(), Wanted::default().states());
     }
 
@@ -156,14 +147,10 @@ mod tests {
             until: "1970-01-01T00:02".to_owned(),
             ..Wanted::default()
         };
-        let filter = wanted.in_any_state(None);
+        let filter = wanted.in_any_state(None, NOW);
         assert_eq!(filter.since_ms, Some(EpochMs(120_000)));
         assert_eq!(filter.until_ms, Some(EpochMs(179_999)));
-        for (text, ms) in [("17", 17), ("1970-01-01T00:00:01Z", 1_000)] {
-            assert_eq!(moment(text), Some((EpochMs(ms), 0)), "{text}");
-        }
-        assert_eq!(moment("1969-01-01T00:00"), None);
-        assert_eq!(minute_of("1970-01-01T00:02:07Z"), "1970-01-01T00:02");
-        assert_eq!(minute_of("yesterday"), "");
+        assert_eq!(minute_of("1970-01-01T00:02:07Z", NOW), "1970-01-01T00:02");
+        assert_eq!(minute_of("yesterday", NOW), "");
     }
 }

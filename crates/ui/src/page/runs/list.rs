@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use headwater_model::id::RunnableId;
+use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_platform::{CappedCount, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter};
 use maud::{Markup, html};
 
@@ -37,7 +37,7 @@ pub(crate) async fn show(
 ) -> PageReply {
     let (platform, caller) = (&ui.platform, visitor.caller());
     let workspace = visitor.workspace.clone();
-    let in_any_state = wanted.in_any_state(workspace.clone());
+    let in_any_state = wanted.in_any_state(workspace.clone(), visitor.now_ms);
     let filter = RunSearchFilter {
         states: wanted.states(),
         ..in_any_state.clone()
@@ -60,7 +60,7 @@ pub(crate) async fn show(
         }
         (pages(&found, &visitor))
     };
-    Ok(Page::of(Section::Runs, "Runs", body).command(command(&wanted)))
+    Ok(Page::of(Section::Runs, "Runs", body).command(command(&wanted, visitor.now_ms)))
 }
 
 /// The hours as bars that lead to their runs.
@@ -146,13 +146,13 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
                             }
                         }
                     }
-                    div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since)); }
-                    div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until)); }
+                    div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since, visitor.now_ms)); }
+                    div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until, visitor.now_ms)); }
                     div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
                 }
             }
             button { (icon(Icon::Search)) "Filter" }
-            @if wanted.narrows() { a.button href=(cleared(visitor)) { "Clear" } }
+            @if wanted.narrows(visitor.now_ms) { a.button href=(cleared(visitor)) { "Clear" } }
         }
     }
 }
@@ -215,7 +215,7 @@ fn error_line(error: &str) -> Markup {
 fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunCounts) -> Markup {
     let all = html! { p { a href=(visitor.with(&[("status", Some("any"))])) { "Show runs in any state" } } };
     let is_first_view = wanted.status.is_empty();
-    match (wanted.narrows(), counts.total().count) {
+    match (wanted.narrows(visitor.now_ms), counts.total().count) {
         _ if found.searched_to.is_some() => empty(
             "None of those searched so far is like this.",
             html! { p { "There are older ones, which the next page searches." } },
@@ -251,8 +251,8 @@ fn pages(found: &RunEntries, visitor: &Visitor) -> Markup {
 }
 
 /// The command that lists the same.
-fn command(wanted: &Wanted) -> String {
-    let filter = wanted.in_any_state(None);
+fn command(wanted: &Wanted, now_ms: EpochMs) -> String {
+    let filter = wanted.in_any_state(None, now_ms);
     let status = match wanted.status.as_str() {
         "" => Some("open,failed"),
         "any" => None,

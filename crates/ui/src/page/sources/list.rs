@@ -12,7 +12,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         icon::{Icon, icon},
         outcome::outcome,
         pager::{Ends, pager},
@@ -41,11 +41,11 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             div.actions { a.button.primary href=(visitor.to("/deploy")) data-key="n" { (icon(Icon::Plus)) "Deploy a source" } }
         }
         @if wanted == Wanted::default() && sources.items.is_empty() {
-            (live_bar_of_parts())
+            (live_bar())
             div data-part="sources" { (nothing()) }
         } @else {
             (reduced::form(&visitor, &wanted, "/sources"))
-            (live_bar_of_parts())
+            (live_bar())
             div data-part="sources" {
                 @if sources.items.is_empty() {
                     (reduced::none_left(&list, "sources"))

@@ -11,7 +11,7 @@ use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         pager::{Ends, pager},
         text, time,
     },
@@ -40,7 +40,7 @@ pub(crate) async fn show(
         .await?;
     let body = html! {
         (shown.head(&ui, &visitor, "logs"))
-        (live_bar_of_parts())
+        (live_bar())
         div data-part="log" {
             @if lines.items.is_empty() {
                 (empty("Its code wrote nothing that is kept.", html! {

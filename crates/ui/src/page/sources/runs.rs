@@ -10,7 +10,7 @@ use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         outcome::{outcome, trigger},
         pager::{Ends, pager},
         text, time,
@@ -51,7 +51,7 @@ pub(crate) async fn show(
                 li { a href=(visitor.with(&[("outcome", value)])) aria-current=[(wanted.as_deref() == value).then_some("true")] { (label) } }
             }
         }
-        (live_bar_of_parts())
+        (live_bar())
         div data-part="runs" {
             @if runs.items.is_empty() {
                 (empty("No run is kept here.", html! { p { "It runs on " (shown.triggers()) "." } }))

@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use headwater_model::{
     id::{ListenerId, WebhookId},
-    subscription::Subscription,
+    subscription::{EmitterPattern, Subscription},
 };
 use headwater_platform::RecentAttempts;
 use maud::{Markup, html};
@@ -84,10 +84,14 @@ impl Scope {
     }
 
     fn add(&mut self, one: &Subscription) {
-        match one.emitter.to_string().as_str() {
-            "dc_*" => self.is_all_sources = true,
-            "p_*" => self.is_all_workflows = true,
-            _ => self.emitters += 1,
+        match one.emitter {
+            EmitterPattern::One(_) => self.emitters += 1,
+            EmitterPattern::AllSources => self.is_all_sources = true,
+            EmitterPattern::AllWorkflows => self.is_all_workflows = true,
+            EmitterPattern::User(_) | EmitterPattern::Workspace(_) => {
+                self.is_all_sources = true;
+                self.is_all_workflows = true;
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
-use headwater_platform::{RecentAttempts, Webhook, WebhookBacklog};
+use headwater_model::{id::WorkspaceId, subscription::Subscription};
+use headwater_platform::{PlatformError, RecentAttempts, Webhook, WebhookBacklog};
 use maud::{Markup, html};
 
 use super::health::{Scope, latency, success};
@@ -38,7 +39,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let health = ui.platform.webhooks_health(&ids).await?;
     let scopes = match ids.is_empty() {
         true => HashMap::new(),
-        false => Scope::of_each(&ui.platform.subscriptions(visitor.caller()).await?),
+        false => Scope::of_each(&subscriptions(&ui, &visitor, visitor.workspace.clone()).await?),
     };
     let rows = webhooks.items.iter().zip(backlogs.iter().zip(&health));
     let rows = rows.map(|(webhook, (backlog, recent))| Row {
@@ -65,6 +66,19 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         }
     };
     Ok(Page::of(Section::Webhooks, "Webhooks", body).command("headwater webhooks list"))
+}
+
+/// The subscriptions of a workspace, whoever created them, or those of the visitor.
+pub(super) async fn subscriptions(
+    ui: &Ui,
+    visitor: &Visitor,
+    workspace: Option<WorkspaceId>,
+) -> Result<Vec<Subscription>, PlatformError> {
+    let caller = visitor.caller();
+    match workspace {
+        Some(id) => ui.platform.workspace_subscriptions(caller, id).await,
+        None => ui.platform.subscriptions(caller).await,
+    }
 }
 
 /// A webhook with what its row shows of it.

@@ -67,12 +67,13 @@ pub(crate) async fn show(
         fields.push(("delivered", "true"));
     }
     let dead = capped(counts.dead);
-    let title = match with_delivered {
-        true => format!(
-            "Send {dead} dead and {} delivered ones again?",
+    let title = match (with_delivered, counts.dead.count) {
+        (true, _) => format!(
+            "Send {dead} dead and {} delivered deliveries again?",
             capped(counts.delivered)
         ),
-        false => format!("Send {dead} dead ones again?"),
+        (false, 1) => "Send 1 dead delivery again?".to_owned(),
+        (false, _) => format!("Send {dead} dead deliveries again?"),
     };
     let question = Question {
         title: &title,

@@ -53,7 +53,8 @@ pub(crate) async fn show(
         .pop()
         .unwrap_or_default();
     let listener = ListenerId::Webhook(id.clone());
-    let mut subscriptions = ui.platform.subscriptions(caller).await?;
+    let workspace = webhook.owner.workspace_id.clone();
+    let mut subscriptions = super::list::subscriptions(&ui, &visitor, workspace).await?;
     subscriptions.retain(|one| one.listener == listener);
     let body = html! {
         (head(&webhook, &recent, &visitor))

@@ -46,7 +46,7 @@ pub(crate) async fn show(
     let body = html! {
         (shown.head(&visitor, "events"))
         (event_list::channels(&visitor, &CHANNELS))
-        (event_list::live_bar(&visitor))
+        (event_list::live_bar())
         (event_row::table(&emitter, &events.items, visitor.now_ms))
         @if events.items.is_empty() {
             @if channel.is_some() {

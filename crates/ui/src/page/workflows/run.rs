@@ -18,7 +18,7 @@ use super::{
 use crate::{
     address::Address as _,
     part::{
-        event_list::live_bar_of_parts,
+        event_list::live_bar,
         icon::{Icon, icon},
         outcome::trigger,
         run_status,
@@ -64,7 +64,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         visitor: &visitor,
     };
     let body = html! {
-        @if is_open { (live_bar_of_parts()) }
+        @if is_open { (live_bar()) }
         div data-part="run" data-goes-on=[is_open.then_some("")] {
             p.crumbs { a href="/workflows" { "Workflows" } " / " a href=(list) { (text::line(name)) } " / " a href={ (list) "/runs" } { "Runs" } }
             header.title {

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::workflows::{Folder, HTTP, until};
 
 const ORDERS: &str = "export default { name: 'Orders', version: '0.0.1', props: { http: '$.interface.http' }, \
-    run({ body }) { console.log(`Order ${body.order} of ${body.customer}`); \
-      this.$emit(body, { id: body.order, summary: `Order ${body.order} of ${body.customer}, ${body.total.toFixed(2)} €` }); } }";
-const CUSTOMERS: [&str; 6] = ["Lindgren", "Okafor", "Moreau", "Tanaka", "Silva", "Novak"];
+    run({ body }) { console.log(`Order ${body.order} to ${body.city}`); \
+      this.$emit(body, { id: body.order, summary: `Order ${body.order} to ${body.city}, ${body.total.toFixed(2)} €` }); } }";
+const CITIES: [&str; 6] = ["Lisbon", "Nairobi", "Lyon", "Osaka", "Recife", "Brno"];
 /// Most bytes of a picture that everybody loads with the README.
 const MOST_BYTES: usize = 80 * 1_024;
 const WIDTH: u32 = 800;
@@ -28,9 +28,8 @@ fn folder() -> PathBuf {
 async fn pictures_of_the_readme_are_taken() {
     let node = Node::builder().private_network().start().await;
     let source = node.deploy(ORDERS, json!({})).await;
-    for (at, customer) in CUSTOMERS.iter().enumerate() {
-        let body =
-            json!({"order": 1041 + at, "customer": customer, "total": 12.5 * (at + 1) as f64});
+    for (at, city) in CITIES.iter().enumerate() {
+        let body = json!({"order": 1041 + at, "city": city, "total": 12.5 * (at + 1) as f64});
         node.run(&source, json!({ "body": body })).await;
     }
     let steps = [

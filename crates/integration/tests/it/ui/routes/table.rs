@@ -71,6 +71,7 @@ impl Route {
 pub(crate) fn all() -> Vec<Route> {
     let mut routes = general();
     routes.extend(of_sources());
+    routes.extend(of_events_and_versions());
     routes.extend(of_deploying());
     routes.extend(of_webhooks());
     routes.extend(of_workflows());
@@ -156,6 +157,42 @@ fn of_sources() -> Vec<Route> {
             Owner,
             &["show_source", "list_source_events"],
         ),
+        page("/sources/{id}/logs", Owner, &["list_source_logs"]),
+        page("/sources/{id}/runs", Owner, &["list_source_runs"]),
+        page("/sources/{id}/errors", Owner, &["list_source_events"]),
+        page("/sources/{id}/config", Owner, &["show_source"]),
+        page(
+            "/sources/{id}/subscriptions",
+            Owner,
+            &["list_own_subscriptions"],
+        ),
+        page("/sources/{id}/run", Owner, &["show_source"]),
+        post("/sources/{id}/run", Owner, &["run_source"]),
+        post("/sources/{id}/switch", Owner, &["patch_source"]).with(&[("active", "false")]),
+        page("/sources/{id}/delete", Owner, &["show_source"]),
+        post("/sources/{id}/delete", Owner, &["delete_source"]),
+        page(
+            "/sources/{id}/edit",
+            Owner,
+            &["show_source", "show_component"],
+        ),
+        post(
+            "/sources/{id}/edit",
+            Owner,
+            &["put_source", "list_prop_options", "list_component_props"],
+        ),
+        page("/sources/{id}/code", Owner, &["show_component"]),
+        post(
+            "/sources/{id}/code",
+            Owner,
+            &["save_component", "patch_source"],
+        )
+        .with(&[("code", "export default {};"), ("action", "update")]),
+    ]
+}
+
+fn of_events_and_versions() -> Vec<Route> {
+    vec![
         page("/sources/{id}/events", Owner, &["list_source_events"]),
         page(
             "/sources/{id}/events/{event_id}",
@@ -206,37 +243,6 @@ fn of_sources() -> Vec<Route> {
             Owner,
             &["roll_back_source"],
         ),
-        page("/sources/{id}/logs", Owner, &["list_source_logs"]),
-        page("/sources/{id}/runs", Owner, &["list_source_runs"]),
-        page("/sources/{id}/errors", Owner, &["list_source_events"]),
-        page("/sources/{id}/config", Owner, &["show_source"]),
-        page(
-            "/sources/{id}/subscriptions",
-            Owner,
-            &["list_own_subscriptions"],
-        ),
-        page("/sources/{id}/run", Owner, &["show_source"]),
-        post("/sources/{id}/run", Owner, &["run_source"]),
-        post("/sources/{id}/switch", Owner, &["patch_source"]).with(&[("active", "false")]),
-        page("/sources/{id}/delete", Owner, &["show_source"]),
-        post("/sources/{id}/delete", Owner, &["delete_source"]),
-        page(
-            "/sources/{id}/edit",
-            Owner,
-            &["show_source", "show_component"],
-        ),
-        post(
-            "/sources/{id}/edit",
-            Owner,
-            &["put_source", "list_prop_options", "list_component_props"],
-        ),
-        page("/sources/{id}/code", Owner, &["show_component"]),
-        post(
-            "/sources/{id}/code",
-            Owner,
-            &["save_component", "patch_source"],
-        )
-        .with(&[("code", "export default {};"), ("action", "update")]),
     ]
 }
 

@@ -31,7 +31,7 @@ pub(crate) async fn show(
         consequences: html! {
             p { "Its events, runs, log and key-value map go with it, and so do the subscriptions from and to it." }
             @if endpoints > 0 { p { "Its endpoint answers 404 from then on." } }
-            p { "Its hook " code { "deactivate" } " runs first, so that it can undo what it registered elsewhere. " }
+            p { "If it has a hook " code { "deactivate" } ", that runs first, so that it can undo what it registered elsewhere." }
             @if shown.view.active() && shown.health.recent.runs > 0 {
                 p { "It had " (counted(shown.health.recent.runs.into(), "run", "runs")) " in the last 24 hours. To stop it and keep its events, pause it instead." }
             }

@@ -1,6 +1,6 @@
 //! A real browser, driven from outside: Chromium without a window, with a profile of its own.
 
-use std::{path::PathBuf, process::Command, time::Duration};
+use std::{mem::ManuallyDrop, path::PathBuf, process::Command, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -46,8 +46,8 @@ pub struct Look {
 
 /// A browser. Dropping it ends it.
 pub struct Chromium {
-    /// Before the driver, which it ends with.
-    driver: WebDriver,
+    /// Never dropped: it would ask the driver to end the session, and wait for two minutes. The processes are killed.
+    driver: ManuallyDrop<WebDriver>,
     _process: Process,
     _profile: Profile,
 }
@@ -121,7 +121,7 @@ impl Chromium {
         let url = format!("http://127.0.0.1:{port}");
         let driver = WebDriver::new(url, capabilities).await.unwrap();
         let browser = Self {
-            driver,
+            driver: ManuallyDrop::new(driver),
             _process: process,
             _profile: profile,
         };
@@ -270,6 +270,12 @@ impl Tab<'_> {
     pub async fn type_keys(&self, keys: impl Into<thirtyfour::TypingData>) {
         let keys = self.driver().action_chain().send_keys(keys);
         keys.perform().await.unwrap();
+    }
+
+    /// Presses a key while others are held, in the element that has the focus.
+    pub async fn chord(&self, keys: impl Into<thirtyfour::TypingData>) {
+        let active = self.driver().active_element().await.unwrap();
+        active.send_keys(keys).await.unwrap();
     }
 
     /// Selects all of the field that has the focus, as Ctrl+A does.

@@ -68,19 +68,20 @@ pub(crate) fn of_workflow_run(workflow: &WorkflowId, run: &InvocationId) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::time::EpochMs;
+
     use super::*;
 
     #[test]
     fn an_event_is_below_its_emitter_whatever_that_is() {
-        let event: EventId = "00000000-0000-4000-8000-000000000000"
-            .parse()
-            .unwrap_or_else(|_| panic!("no id"));
-        for (emitter, expected) in [
-            ("dc_abcdefg", "/sources/dc_abcdefg/events/"),
-            ("p_abcdefg", "/workflows/p_abcdefg/events/"),
-        ] {
-            let emitter: EmitterId = emitter.parse().unwrap();
-            assert_eq!(of_event(&emitter, &event), format!("{expected}{event}"));
+        let event = EventId::next(None, EpochMs(5));
+        let [source, workflow] = [
+            EmitterId::Source(SourceId::new(EpochMs(1), 1)),
+            EmitterId::Workflow(WorkflowId::new(EpochMs(1), 1)),
+        ];
+        for (emitter, kind) in [(source, "sources"), (workflow, "workflows")] {
+            let expected = format!("/{kind}/{emitter}/events/{event}");
+            assert_eq!(of_event(&emitter, &event), expected);
         }
     }
 }

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_page_hears_of_its_own_things() {
-        let [one, two] = [1, 2].map(|id| SourceId::new(EpochMs(1), id));
+        let [one, two] = [1, 2].map(|ms| SourceId::new(EpochMs(ms), 1));
         let of_source = Change::Source(one.clone());
         assert!(Topic::Sources.covers(&of_source));
         assert!(Topic::Source(one).covers(&of_source));

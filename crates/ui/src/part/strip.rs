@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn bars_are_in_proportion_and_failures_are_on_top() {
         let shown = strip(&[hour(0, 30, 10), hour(23, 0, 0), hour(24, 1, 0)]).into_string();
-        assert!(shown.contains(r#"<rect class="ok" x="1" y="11.13" width="8" height="28.88">"#));
-        assert!(shown.contains(r#"<rect class="failed" x="1" y="1.50" width="8" height="9.63">"#));
+        assert!(shown.contains(r#"<rect class="ok" x="1" y="11.12" width="8" height="28.88">"#));
+        assert!(shown.contains(r#"<rect class="failed" x="1" y="1.50" width="8" height="9.62">"#));
         assert!(shown.contains("00:00–01:00 UTC: 40 runs, 10 failed"));
         assert!(shown.contains("23:00–00:00 UTC: 0 runs, 0 failed"));
         assert!(shown.contains("UTC: 1 run, 0 failed"));

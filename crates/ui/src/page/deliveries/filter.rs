@@ -115,7 +115,8 @@ fn read<T>(
         return Ok(None);
     }
     let invalid = || {
-        let reason = format!("`{}` is not {expected}", text::visible(text));
+        let shown = text::visible(text);
+        let reason = format!("`{name}`: `{shown}` is not {expected}");
         PlatformError::Invalid(Invalid::new(name, reason))
     };
     parse(text).map(Some).ok_or_else(invalid)

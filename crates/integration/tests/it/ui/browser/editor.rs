@@ -45,7 +45,7 @@ async fn code_is_written_and_saved_by_keyboard_under_the_policy_of_pages() {
     assert_eq!(focused(&tab).await, "primary");
     // The keys of pages are letters here.
     enter(&tab).await;
-    tab.type_keys(thirtyfour::Key::Control + "a").await;
+    tab.chord(thirtyfour::Key::Control + "a").await;
     let code = ECHO.replace("'Echo'", "'gs/?'");
     tab.type_keys(format!("{code}//")).await;
     let written = tab
@@ -55,7 +55,7 @@ async fn code_is_written_and_saved_by_keyboard_under_the_policy_of_pages() {
         .replace(char::is_whitespace, "")
         .replace(['}', ')', ']'], "");
     assert_eq!(written.as_str().unwrap(), &wanted[..40]);
-    tab.type_keys(thirtyfour::Key::Control + "s").await;
+    tab.chord(thirtyfour::Key::Control + "s").await;
     tab.sees_text(".flash", "runs the new code").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
@@ -71,7 +71,7 @@ async fn a_field_of_json_opens_in_the_editor_and_runs_by_a_key() {
     tab.press("[data-opens]").await;
     tab.sees(".editor").await;
     tab.type_keys(r#"{"body": {"order": 1"#).await;
-    tab.type_keys(thirtyfour::Key::Control + thirtyfour::Key::Enter)
+    tab.chord(thirtyfour::Key::Control + thirtyfour::Key::Enter)
         .await;
     tab.sees_text("section.card", "1 event").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());

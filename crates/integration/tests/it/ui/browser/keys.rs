@@ -76,7 +76,7 @@ async fn the_palette_finds_pages_acts_and_things() {
     let tab = browser.signed_in(&node).await;
     tab.open(&format!("/sources/{}", source.id)).await;
     // An act of the page.
-    tab.type_keys(Key::Control + "k").await;
+    tab.chord(Key::Control + "k").await;
     tab.type_keys("run now").await;
     tab.sees_text("#palette-list [aria-selected=true]", "Run now")
         .await;
@@ -84,7 +84,7 @@ async fn the_palette_finds_pages_acts_and_things() {
     tab.type_keys(Key::Enter).await;
     tab.sees_text("h2", "Run now").await;
     // A thing by words of its name, which the node looks up.
-    tab.type_keys(Key::Control + "k").await;
+    tab.chord(Key::Control + "k").await;
     tab.type_keys("shop orders").await;
     tab.sees_text("#palette-list li:first-child", "orders-of-the-shop")
         .await;

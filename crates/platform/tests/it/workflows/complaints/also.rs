@@ -1,7 +1,11 @@
 //! Two further complaints: runs that cannot be cancelled, and secrets in the data of runs.
 
-use headwater_model::id::{InvocationId, WorkflowId};
+use headwater_model::{
+    id::{InvocationId, WorkflowId},
+    time::EpochSeconds,
+};
 use headwater_platform::WorkflowRunStatus;
+use headwater_store::{Sealed, Variable};
 use serde_json::{Value, json};
 
 use super::{Next, again, crashes, emits, events, kill, next};
@@ -105,6 +109,32 @@ async fn also_a_secret_of_the_event_is_not_in_the_data_of_runs() {
         assert!(text.contains("***TOKEN:"), "{text}");
         assert!(!text.contains(SECRET), "{text}");
     }
+}
+
+/// A variable whose key is lost costs no event: what comes in is taken and shown, and the step that needs it fails.
+#[tokio::test]
+async fn also_a_variable_that_cannot_be_opened_costs_no_event() {
+    let world = World::new().await;
+    let lost = Variable {
+        name: "LOST".to_owned(),
+        value: Sealed(vec![7; 64]),
+        updated_at: EpochSeconds(0),
+    };
+    let tenant = world.caller.user_id().as_str();
+    world.store.set_variable(tenant, lost).await.unwrap();
+    let set = world
+        .platform
+        .set_variable(&world.caller, None, "TOKEN", SECRET);
+    set.await.unwrap();
+    let flow: WorkflowId = Flow::of(&[step("one", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({ "token": SECRET })).await;
+    let failed = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let shown = format!("{failed:?}");
+    assert!(shown.contains("LOST"), "{shown}");
+    assert!(
+        shown.contains("***TOKEN:") && !shown.contains(SECRET),
+        "{shown}"
+    );
 }
 
 /// A secret that steps return, export, log, emit and throw is nowhere in what the store keeps of their run, and the next

@@ -62,10 +62,8 @@ pub(crate) fn strip(hours: &[Hour]) -> Markup {
             ol {
                 @for hour in hours {
                     li {
-                        a href=(hour.href) title=(hour.told()) aria-label=(hour.told()) {
-                            (bar(hour, most))
-                            span.at aria-hidden="true" { @if hour.since_ms.hour().is_multiple_of(LABELLED) { (hour.since_ms.hour() % 24) " h" } }
-                        }
+                        a href=(hour.href) title=(hour.told()) aria-label=(hour.told()) { (bar(hour, most)) }
+                        span.at aria-hidden="true" { @if hour.since_ms.hour().is_multiple_of(LABELLED) { (hour.since_ms.hour() % 24) " h" } }
                     }
                 }
             }

@@ -123,7 +123,9 @@ async fn a_webhook_is_created_with_a_secret_that_is_shown_once() {
         ("source", source.id.as_str()),
     ];
     let made = visitor.post("/webhooks/new", &fields).await.is(200);
-    assert!(made.text.contains("whsec_"), "{}", made.text);
+    // Its beginning is in the code that verifies requests, too.
+    let secret = made.text.split("whsec_").nth(1).map(|rest| &rest[..20]);
+    let secret = secret.unwrap_or_else(|| panic!("{}", made.text));
     let webhook = node
         .get("/users/me/webhooks")
         .await
@@ -133,7 +135,7 @@ async fn a_webhook_is_created_with_a_secret_that_is_shown_once() {
     let base = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
     let page = visitor.get(&base).await.is(200);
     assert!(
-        !page.text.contains("whsec_") && page.text.contains(source.id.as_str()),
+        !page.text.contains(secret) && page.text.contains(source.id.as_str()),
         "{}",
         page.text
     );

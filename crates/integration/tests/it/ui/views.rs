@@ -24,8 +24,12 @@ async fn a_search_is_saved_followed_and_deleted() {
     assert!(!all.text.contains("Save as a view"), "{}", all.text);
     let search = "/events?q=refund&path=status%3Dopen";
     let found = visitor.get(search).await.is(200);
-    assert!(found.text.contains("Refund one"), "{}", found.text);
-    assert!(!found.text.contains("Refund two"), "{}", found.text);
+    assert!(
+        found.text.contains("<mark>Refund</mark> one"),
+        "{}",
+        found.text
+    );
+    assert!(!found.text.contains("</mark> two"), "{}", found.text);
     assert!(found.text.contains("Save as a view"), "{}", found.text);
     // A name that is none is asked for again.
     let refused = visitor.post(search, &[("name", " ")]).await.is(422);

@@ -1,6 +1,6 @@
 //! Pages without a mouse: keys, the dialog that names them, and the palette.
 
-use headwater_integration::{Chromium, Node, Tab};
+use headwater_integration::{Chromium, Look, Node, Tab};
 use serde_json::json;
 use thirtyfour::Key;
 
@@ -98,7 +98,12 @@ async fn the_palette_finds_pages_acts_and_things() {
     tab.type_keys(Key::Enter).await;
     tab.sees_text(".tabs", "Events").await;
     assert_eq!(tab.path().await, format!("/sources/{}", source.id));
-    // A page, by the button.
+    // A page, by the button, where there is room for it.
+    tab.look(Look {
+        width: 1_280,
+        is_dark: false,
+    })
+    .await;
     tab.press("[data-opens-palette]").await;
     tab.type_keys("webho").await;
     tab.press("#palette-list li:first-child").await;

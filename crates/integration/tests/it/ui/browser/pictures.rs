@@ -14,7 +14,7 @@ const CITIES: [&str; 6] = ["Lisbon", "Nairobi", "Lyon", "Osaka", "Recife", "Brno
 /// Most bytes of a picture that everybody loads with the README.
 const MOST_BYTES: usize = 80 * 1_024;
 const WIDTH: u32 = 800;
-const HEIGHT: u32 = 440;
+const HEIGHT: u32 = 640;
 
 /// The folder of the README's pictures where they are taken anew, otherwise that of all pictures.
 fn folder() -> PathBuf {

@@ -513,6 +513,7 @@ mod tests {
         ("accounts", include_str!("conformance/accounts.rs")),
         ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
+        ("lists", include_str!("conformance/lists.rs")),
         ("folders", include_str!("conformance/folders.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),

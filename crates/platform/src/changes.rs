@@ -77,10 +77,13 @@ impl Changes {
             return (vec![Change::Much], receiver);
         }
         let since = recent.iter().filter(|(at_ms, _)| *at_ms >= since_ms);
+        let since: Vec<Change> = since.map(|(_, change)| change.clone()).collect();
+        // Every commit takes the lock.
+        drop(recent);
         let mut missed: Vec<Change> = Vec::new();
-        for (_, change) in since {
-            if !missed.contains(change) {
-                missed.push(change.clone());
+        for change in since {
+            if !missed.contains(&change) {
+                missed.push(change);
             }
         }
         (missed, receiver)

@@ -33,7 +33,6 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
         Err(error) => return Problem::from(error).bare().into_response(),
     };
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let came_from = referrer(request.headers());
     request.extensions_mut().insert(Arc::clone(&visit));
     let mut response = next.run(request).await;
     let extensions = response.extensions_mut();
@@ -47,7 +46,10 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
         *response.status_mut() = StatusCode::UNAUTHORIZED;
     }
     let page = match is_signed_out {
-        true => Some(problem_page::signed_out_meanwhile(&came_from)),
+        true => {
+            let form = visit.came_from.as_deref().unwrap_or("/");
+            Some(problem_page::signed_out_meanwhile(form))
+        }
         false => page,
     };
     let page = page.or_else(|| problem.map(|problem| problem_page::page(&problem, &visit)));
@@ -103,16 +105,6 @@ async fn visit(
         came_from: came_from(headers, host),
         cookies,
     })
-}
-
-/// The path of the page that a form was sent from: the origin check has let only the node's own pages through.
-fn referrer(headers: &HeaderMap) -> String {
-    let page = headers
-        .get(header::REFERER)
-        .and_then(|page| page.to_str().ok());
-    let page = page.and_then(|page| page.parse::<Uri>().ok());
-    let path = page.as_ref().and_then(Uri::path_and_query);
-    path.map_or("/", |path| path.as_str()).to_owned()
 }
 
 /// Sends a browser that is not signed in to do so, and to come back.

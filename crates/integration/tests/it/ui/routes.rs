@@ -113,8 +113,9 @@ fn ending() -> impl Iterator<Item = Route> {
         .filter(|route| route.path != "/live" && !route.path.starts_with("/assets/"))
 }
 
+/// The policy and the headers that every page of the node has.
 #[track_caller]
-fn is_guarded(answer: &Answer, place: &str) {
+pub(super) fn is_guarded(answer: &Answer, place: &str) {
     let policy = answer.header("content-security-policy");
     for part in [
         "default-src 'none'",

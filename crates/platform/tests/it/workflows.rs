@@ -115,6 +115,18 @@ impl World {
         run
     }
 
+    /// The next steps that run, which are these: those that run beside each other begin in any order.
+    pub(crate) async fn steps_beside<const N: usize>(&self, names: [&str; N]) -> [Run; N] {
+        let mut runs = Vec::new();
+        for _ in names {
+            runs.push(self.engine.next().await);
+        }
+        names.map(|name| {
+            let place = runs.iter().position(|run| run.name == name);
+            runs.swap_remove(place.unwrap_or_else(|| panic!("{name} has not begun")))
+        })
+    }
+
     /// The run once it has come to this.
     pub(crate) async fn run_that(
         &self,

@@ -217,11 +217,7 @@ async fn three(world: &World, mode: &str) -> (WorkflowId, InvocationId) {
 async fn c18_a_branch_that_runs_is_not_abandoned_when_another_fails() {
     let world = World::new().await;
     let (flow, run) = three(&world, "fail_fast").await;
-    let (bad, slow, ask) = (
-        world.step("bad").await,
-        world.step("slow").await,
-        world.step("ask").await,
-    );
+    let [bad, slow, ask] = world.steps_beside(["bad", "slow", "ask"]).await;
     pauses(&ask, FlowOperation::Suspend, 60_000, None);
     ask.returns();
     bad.throws("no");
@@ -249,11 +245,7 @@ async fn c18_a_branch_that_runs_is_not_abandoned_when_another_fails() {
 async fn c18_a_join_that_settles_sees_each_status() {
     let world = World::new().await;
     let (flow, run) = three(&world, "settle").await;
-    let (bad, slow, ask) = (
-        world.step("bad").await,
-        world.step("slow").await,
-        world.step("ask").await,
-    );
+    let [bad, slow, ask] = world.steps_beside(["bad", "slow", "ask"]).await;
     let token = token(&ask);
     pauses(&ask, FlowOperation::Suspend, 60_000, None);
     ask.returns();

@@ -289,8 +289,7 @@ async fn c16_a_value_over_the_limit_fails_its_own_step_by_name() {
     for exports in [false, true] {
         let run = world.start_run(&flow, json!({})).await;
         world.step("one").await.ends(returned_with(json!("one")));
-        let fine = world.step("fine").await;
-        let huge = world.step("huge").await;
+        let [fine, huge] = world.steps_beside(["fine", "huge"]).await;
         emits(&huge, &json!("never"));
         match exports {
             // Each alone would be kept.
@@ -331,10 +330,11 @@ async fn c17_results_are_in_the_order_of_the_items_and_the_end_comes_once() {
     let run = world.start_run(&flow, json!({})).await;
     let mut cells: Vec<Run> = Vec::new();
     let mut ended = Vec::new();
-    // Those that began last end first.
+    // The last items end first.
     for _ in 0..3 {
         cells.push(world.step("cell").await);
     }
+    cells.sort_by_key(path_of);
     while let Some(cell) = cells.pop() {
         let path = path_of(&cell);
         ended.push(path.clone());

@@ -14,6 +14,7 @@ mod error;
 mod extract;
 mod fields;
 mod ingress;
+mod mcp;
 mod metrics;
 mod missing;
 mod openapi;

@@ -19,6 +19,7 @@ use crate::{
     edge::{self, Edge},
     fields,
     ingress::{IngressState, Sites},
+    mcp,
     metrics::{self, Metrics, Observed},
     missing, openapi,
     operations::{self, V1},
@@ -64,6 +65,10 @@ pub fn router(platform: Arc<Platform>, settings: Settings, pages: Pages) -> Rout
     };
     let described = Described::new(&platform.config().public_url, openapi::document);
     let no_route = pages.missing.clone();
+    let api: Router = Router::new()
+        .nest(V1, v1(&platform))
+        .layer(from_fn_with_state(Arc::clone(&bodies), body::let_read))
+        .with_state(Arc::clone(&platform));
     let routes = Router::from(operations::health())
         .merge(operations::metrics().with_state(observed))
         .merge(operations::description().with_state(Arc::new(described)))
@@ -77,15 +82,17 @@ pub fn router(platform: Arc<Platform>, settings: Settings, pages: Pages) -> Rout
         .route("/w/{token}/{action}", any(waits::answer))
         // Those that were given the URL of a file.
         .route("/f/{token}", get(files::download))
-        // Clients of the API.
-        .nest(V1, v1(&platform))
+        // People in their browsers, and their assistants.
         .merge(
             pages
                 .all
+                .merge(mcp::route(api.clone(), &platform))
                 .layer(from_fn_with_state(Arc::clone(&bodies), body::meter)),
         )
-        .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
+        // Clients of the API.
+        .merge(api.with_state(()))
+        .layer(from_fn(metrics::name_route))
         .fallback(move |request| missing::tell(no_route.clone(), request))
         .method_not_allowed_fallback(move |request| {
             missing::tell_method(pages.missing.clone(), request)

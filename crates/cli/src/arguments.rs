@@ -118,11 +118,16 @@ pub(crate) enum Command {
     Workflows(Box<WorkflowsArguments>),
     /// Create a starter component and a test for it in this folder
     Init(InitArguments),
+    /// Give an assistant tools to work with the node, over standard input and output (MCP)
+    Mcp(McpArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
     /// Print the OpenAPI document of this version
     #[command(hide = true)]
     Openapi,
+    /// Print the guide's page about the options of `serve`
+    #[command(hide = true)]
+    Configuration,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
 }
@@ -426,6 +431,13 @@ pub(crate) struct ConnectAccountArguments {
 pub(crate) struct AppsArguments {
     /// Part of the app's name or slug
     pub(crate) query: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// Key of an action to offer as a tool of its own, with typed inputs (repeatable)
+    #[arg(long, value_name = "KEY")]
+    pub(crate) action: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 
 mod error;
 mod feed;
+mod forward;
 mod listing;
 mod page;
 mod workspace;
@@ -10,13 +11,14 @@ mod workspace;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use http::Uri;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
 
+use self::error::ApiError;
 pub(crate) use self::error::ClientError;
-use self::error::{ApiError, Unreachable};
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
 use crate::usage_error::UsageError;
@@ -188,10 +190,16 @@ impl Client {
     }
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {
-        ClientError::from(Unreachable {
-            url: self.base.clone(),
-            source: source.without_url(),
-        })
+        ClientError::unreachable(&self.base, source)
+    }
+
+    /// Where a request's target is at the node.
+    fn at(&self, target: &Uri) -> Url {
+        let mut url = self.base.clone();
+        let below = url.path().trim_end_matches('/');
+        url.set_path(&format!("{below}{}", target.path()));
+        url.set_query(target.query());
+        url
     }
 }
 
@@ -249,5 +257,10 @@ mod tests {
         let client = Client::new("http://a/x/", None).unwrap();
         let url = client.url(&["v1"], &["components", "a/b c"]);
         assert_eq!(url.as_str(), "http://a/x/v1/components/a%2Fb%20c");
+        let target = Uri::from_static("/v1/components/a%2Fb%20c?q=%26");
+        assert_eq!(
+            client.at(&target).as_str(),
+            "http://a/x/v1/components/a%2Fb%20c?q=%26"
+        );
     }
 }

@@ -69,8 +69,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             command::workflows::run(&cli.global, arguments.command).await
         }
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
+        Command::Mcp(arguments) => command::mcp::run(Session::open(&cli.global)?, arguments).await,
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
+        Command::Configuration => command::configuration::run(),
         Command::Openapi => command::openapi::run(),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }

@@ -11,6 +11,7 @@
 
 mod account;
 mod answer;
+mod assistant;
 mod binary;
 mod browser;
 mod chromium;
@@ -43,6 +44,7 @@ mod webhook;
 mod workers;
 
 pub use answer::Answer;
+pub use assistant::{Assistant, Called, Protocol};
 pub use browser::{Browser, Decision, Visited, node_with};
 pub use chromium::{Chromium, Look, Tab};
 pub use cli::{Seen, headwater_in};

@@ -45,6 +45,14 @@ struct ErrorBody {
 }
 
 impl ClientError {
+    /// A node that gave no answer, or half of one.
+    pub(super) fn unreachable(url: &Url, source: reqwest::Error) -> Self {
+        Self::from(Unreachable {
+            url: url.clone(),
+            source: source.without_url(),
+        })
+    }
+
     /// The stack of the component that threw, if one did.
     pub(crate) fn stack(&self) -> Option<&str> {
         match self {

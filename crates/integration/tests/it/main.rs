@@ -7,6 +7,7 @@
 )]
 
 mod accounts;
+mod assistants;
 mod channels;
 mod cli;
 mod code;

@@ -12,7 +12,8 @@
 mod ci;
 mod command;
 mod compat;
-mod openapi;
+mod docs;
+mod generated;
 mod provision;
 mod soak;
 mod tidy;
@@ -26,12 +27,14 @@ usage: cargo xtask <task>
   test [ARGS…]  every test; installs what they need; ARGS go to the test runner
   ci            formatting, lints, tidy, the runtime's checks, then every test
   pictures      takes the pictures of the README anew, into docs/pictures
+  configuration writes docs/guide/configuration.md from the options of `serve`
+  docs          builds the guide as a site with mdBook, into target/guide
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
   vendor-editor bundles the editor of code pages from npm into crates/ui/assets/vendor
   tidy          crate edges, circles of modules, file sizes, names, opening comments, stray paths,
-                tests that documents name, the bundled editor";
+                tests that documents name, their links, the bundled editor";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +45,9 @@ fn main() -> ExitCode {
         ["compat", rest @ ..] => compat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["pictures"] => ci::pictures(),
-        ["openapi"] => openapi::write(),
+        ["docs"] => docs::build(),
+        ["configuration"] => generated::configuration(),
+        ["openapi"] => generated::openapi(),
         ["vendor-editor"] => vendor::editor(),
         ["tidy"] => tidy::run(&command::root()),
         ["help" | "--help" | "-h"] => {

@@ -1,7 +1,7 @@
 //! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
 //! which, that no modules name each other in a circle, how long a file may be, what it is called,
 //! how it opens, that no machine's paths are in it, how its comments begin, that documents name tests
-//! that exist, and that the bundled editor is the one of its manifest.
+//! that exist and link to places that do, and that the bundled editor is the one of its manifest.
 //! Function length and parameter counts are clippy's (`clippy.toml`).
 
 mod circles;
@@ -11,6 +11,7 @@ mod edges;
 mod exceptions;
 mod files;
 mod invariants;
+mod links;
 mod paths;
 #[cfg(test)]
 pub(crate) mod scratch;
@@ -35,6 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     found.extend(contract::check(&files));
     found.extend(vendor::check(&files));
     found.extend(invariants::check(&files));
+    found.extend(links::check(root, &files));
     found.extend(edges::check(&edges::metadata()?)?);
     let left = except(found, EXCEPTIONS);
     for violation in &left {

@@ -23,6 +23,7 @@ const CSS: &str = concat!(
     include_str!("../assets/css/data.css"),
     include_str!("../assets/css/flow.css"),
     include_str!("../assets/css/dialog.css"),
+    include_str!("../assets/css/guide.css"),
 );
 
 /// Each file is a block of its own; what they share is in `hw`.

@@ -183,6 +183,7 @@ fn person(visit: &Visit) -> Markup {
                         }
                     }
                 }
+                p { a href="/guide" { "Guide" } }
                 button.quiet type="button" data-opens-help hidden { "Keys" }
                 form method="post" action="/signout" { button.quiet { "Sign out" } }
             }

@@ -41,8 +41,8 @@ use headwater_platform::Platform;
 
 use crate::{
     page::{
-        accounts, data, deliveries, deploy, events, home, live, missing, runs, search, settings,
-        signin, sources, webhooks, workflows,
+        accounts, data, deliveries, deploy, events, guide, home, live, missing, runs, search,
+        settings, signin, sources, webhooks, workflows,
     },
     state::Ui,
 };
@@ -79,6 +79,8 @@ fn pages() -> Router<Arc<Ui>> {
             "/signin/{token}",
             get(signin::show_link).post(signin::follow_link),
         )
+        .route("/guide", get(guide::index))
+        .route("/guide/{name}", get(guide::show))
         // People who are signed in.
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))

@@ -5,6 +5,7 @@ pub(crate) mod data;
 pub(crate) mod deliveries;
 pub(crate) mod deploy;
 pub(crate) mod events;
+pub(crate) mod guide;
 pub(crate) mod home;
 pub(crate) mod live;
 pub(crate) mod missing;

@@ -14,6 +14,7 @@ pub(super) enum Rule {
     Circle,
     Contract,
     Invariant,
+    Link,
     Vendored,
 }
 

@@ -175,6 +175,7 @@ async fn of_settings(node: &Node) -> Vec<(&'static str, String)> {
             "/events/views/delete",
             "/events/views/delete?name=mine".to_owned(),
         ),
+        ("/guide/{name}", "/guide/webhooks".to_owned()),
         ("/signin/{token}", format!("/signin/{link}")),
         (
             "/settings/keys/{id}",

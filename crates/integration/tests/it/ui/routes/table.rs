@@ -82,6 +82,7 @@ pub(crate) fn all() -> Vec<Route> {
 }
 
 const KEYS: Same = BrowserOnly("programs have keys, and no session");
+const GUIDE: Same = BrowserOnly("the guide is in the repository, too");
 
 fn general() -> Vec<Route> {
     vec![
@@ -90,6 +91,8 @@ fn general() -> Vec<Route> {
             Anybody,
             BrowserOnly("styles and script"),
         ),
+        get("/guide", Anybody, GUIDE),
+        get("/guide/{name}", Anybody, GUIDE),
         get("/signin", Anybody, KEYS),
         Route {
             method: Method::POST,

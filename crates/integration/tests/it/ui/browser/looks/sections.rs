@@ -272,6 +272,11 @@ async fn settings_are_for_everybody_in_every_look() {
             ("settings-node", "/node"),
         ],
     );
+    pages.extend([
+        ("guide", "/guide".to_owned()),
+        ("guide-found", "/guide?q=signature".to_owned()),
+        ("guide-chapter", "/guide/webhooks".to_owned()),
+    ]);
     for (name, route) in [
         ("settings-key-revoke", "/settings/keys/{id}/revoke"),
         ("settings-member-remove", "/settings/members/{id}/remove"),

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use crate::{
     address::Address as _,
+    page::settings::audit::history,
     part::{
         code::{copyable, quoted},
         icon::{Icon, icon},
@@ -138,6 +139,7 @@ impl Shown {
                         button name="active" value="true" { (icon(Icon::Play)) "Resume" }
                     }
                 }
+                (history(self.view.source.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     page::runs::show::delivery_state,
+    page::settings::audit::history,
     part::{
         code::copyable,
         empty::empty,
@@ -93,6 +94,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
                     @if webhook.active { button name="active" value="false" { (icon(Icon::Paused)) "Pause" } }
                     @else { button name="active" value="true" { (icon(Icon::Play)) "Resume" } }
                 }
+                (history(webhook.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

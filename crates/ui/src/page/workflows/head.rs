@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     address::Address as _,
+    page::settings::audit::history,
     part::{
         code::{copyable, quoted},
         icon::{Icon, icon},
@@ -112,6 +113,7 @@ impl Shown {
                         button name="active" value="true" { (icon(Icon::Play)) "Resume" }
                     }
                 }
+                (history(self.view.workflow.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

@@ -77,8 +77,12 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     response
 }
 
-async fn visit(ui: &Ui, host: &str, request: &Request) -> Result<Visit, PlatformError> {
-    let (headers, uri) = (request.headers(), request.uri());
+async fn visit(
+    ui: &Ui,
+    (host, from): (&str, Remote),
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<Visit, PlatformError> {
     let cookies = Cookies::of(ui, headers, host);
     let mut signed_in = match cookies.get(Cookie::Session) {
         Some(secret) => ui.platform.signed_in(&secret).await?,

@@ -7,6 +7,7 @@
 )]
 
 mod accounts;
+mod audit;
 mod channels;
 mod cli;
 mod code;

@@ -133,7 +133,7 @@ pub trait Audit {
     /// MUST NOT find those that the reader may not read
     /// (`conformance::audit::a_reader_finds_its_own_acts_and_those_on_what_it_sees`).
     /// MUST find those of the filter alone (`conformance::audit::records_are_found_by_each_field_of_the_filter`), and page
-    /// both ways, each record once (`conformance::audit::records_are_paged_both_ways`).
+    /// both ways, each record once (`conformance::audit::audit_records_are_paged_both_ways`).
     /// MUST look at [`AUDIT_SEARCHED_MAX`] at most, and say where it stopped
     /// (`conformance::audit::a_search_of_records_is_bounded_and_goes_on_where_it_stopped`).
     async fn find_audit(

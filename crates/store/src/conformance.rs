@@ -496,7 +496,7 @@ macro_rules! conformance_tests {
                 a_record_reads_back_as_it_was_written,
                 a_reader_finds_its_own_acts_and_those_on_what_it_sees,
                 records_are_found_by_each_field_of_the_filter,
-                records_are_paged_both_ways,
+                audit_records_are_paged_both_ways,
                 a_search_of_records_is_bounded_and_goes_on_where_it_stopped,
                 records_are_counted_up_to_a_bound,
                 an_actor_has_a_bounded_number_of_records,

@@ -270,13 +270,18 @@ impl Platform {
 fn on_subscription(action: AuditAction, subscription: &Subscription) -> Act {
     let act = on_listener(action, &subscription.listener);
     act.with("emitter_id", subscription.emitter.to_string())
-        .with("event_name", subscription.channel.name())
+        .with_some("event_name", named(&subscription.channel))
 }
 
 /// The same for one to everything that the user creates.
 fn on_automatic(action: AuditAction, subscription: &AutoSubscription) -> Act {
     let act = on_listener(action, &subscription.listener).with("automatic", true);
-    act.with("event_name", subscription.channel.name())
+    act.with_some("event_name", named(&subscription.channel))
+}
+
+/// The name of a channel, unless it is the default one.
+fn named(channel: &Channel) -> Option<&str> {
+    Some(channel.name()).filter(|name| !name.is_empty())
 }
 
 fn on_listener(action: AuditAction, listener: &ListenerId) -> Act {

@@ -197,10 +197,11 @@ impl Platform {
             ordering: change.ordering,
             ..WebhookChange::default()
         };
-        let fields = changed_fields(&change);
+        let (fields, active) = (changed_fields(&change), change.active);
         let webhook = self.write_webhook_change(id, change).await?;
         let act = told(AuditAction::WebhookUpdate, &webhook);
-        self.record(caller, act.with("fields", fields)).await;
+        let act = act.with("fields", fields).with_some("active", active);
+        self.record(caller, act).await;
         Ok(webhook)
     }
 
@@ -248,6 +249,8 @@ impl Platform {
             ..WebhookChange::default()
         };
         let webhook = self.write_webhook_change(id, change).await?;
+        self.record(caller, told(AuditAction::WebhookRotateSecret, &webhook))
+            .await;
         Ok(WebhookWithSecret { webhook, secret })
     }
 

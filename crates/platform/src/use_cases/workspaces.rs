@@ -152,7 +152,7 @@ impl Platform {
         let found = found.ok_or_else(|| PlatformError::not_found("user", user))?;
         self.core.store.add_member(id, &found.id).await?;
         let act = self.on_member(AuditAction::WorkspaceAddMember, id, &found.id);
-        self.record(caller, act.await?).await;
+        self.record(caller, act.await).await;
         Ok(found)
     }
 
@@ -175,26 +175,21 @@ impl Platform {
         self.owners_changed();
         self.feeds.disconnect(|key| key.user_id == *user_id);
         let act = self.on_member(AuditAction::WorkspaceRemoveMember, id, user_id);
-        self.record(caller, act.await?).await;
+        self.record(caller, act.await).await;
         Ok(())
     }
 
-    /// What was done to a member of a workspace, which the member reads, too.
-    async fn on_member(
-        &self,
-        action: AuditAction,
-        id: &WorkspaceId,
-        user_id: &UserId,
-    ) -> Result<Act, PlatformError> {
+    /// An act on a member of a workspace, whose record the member reads, too.
+    async fn on_member(&self, action: AuditAction, id: &WorkspaceId, user_id: &UserId) -> Act {
         let store = &self.core.store;
-        let workspace = store.workspace(id).await?;
-        let user = store.user(user_id).await?;
+        let workspace = store.workspace(id).await.ok().flatten();
+        let user = store.user(user_id).await.ok().flatten();
         let act = Act::new(action, "workspace", id).of_workspace(id);
         let act = act.of_user(user_id).with("user_id", user_id.as_str());
         let act = act.with_some("username", user.map(|user| user.username));
-        Ok(match workspace {
+        match workspace {
             Some(workspace) => act.named(&workspace.orgname),
             None => act,
-        })
+        }
     }
 }

@@ -241,7 +241,7 @@ pub async fn records_are_found_by_each_field_of_the_filter(factory: &dyn Factory
 }
 
 /// Pages lead to all records, and back.
-pub async fn records_are_paged_both_ways(factory: &dyn Factory) {
+pub async fn audit_records_are_paged_both_ways(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ann = user_id();
     let mut all = Vec::new();

@@ -153,9 +153,9 @@ impl Platform {
                 return Err(PlatformError::Conflict(reason));
             }
         };
+        let found = self.found_run(caller, id).await?;
+        let act = on_run(AuditAction::RunResume, id, found.workflow());
         let answered = self.answer_wait(&wait.urls.token, action, data).await?;
-        let workflow = self.found_run(caller, id).await?;
-        let act = on_run(AuditAction::RunResume, id, workflow.workflow());
         let act = act.with("path", wait.path.to_string());
         self.record(caller, act.with("again", request.runs_again))
             .await;

@@ -26,6 +26,9 @@ use crate::{
     visit::Visitor,
 };
 
+/// Characters of a client's name that a row shows.
+const AGENT_CHARS: usize = 36;
+
 /// The parameters; empty ones filter nothing.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Wanted {
@@ -205,7 +208,7 @@ fn table(records: &[AuditRecord], visitor: &Visitor) -> Markup {
                 @for record in records {
                     tr data-row=(record.id) {
                         td.narrow { (time::ago(record.at_ms, visitor.now_ms)) }
-                        th scope="row" data-label="Act" { a href=(visitor.with(&[("action", Some(&record.action))])) { (text::line(&record.action)) } }
+                        th.narrow scope="row" data-label="Act" { a href=(visitor.with(&[("action", Some(&record.action))])) { (text::line(&record.action)) } }
                         td data-label="Who" { (who(&record.actor, visitor)) }
                         td data-label="Thing" { (thing(record)) }
                         td data-label="From" { (from(record)) }
@@ -275,9 +278,10 @@ fn address(record: &AuditRecord) -> Option<String> {
 }
 
 fn from(record: &AuditRecord) -> Markup {
+    let (agent, is_cut) = text::cut(&record.user_agent, AGENT_CHARS);
     html! {
         @if let Some(address) = &record.address { (text::line(address)) }
-        @if !record.user_agent.is_empty() { " " span.note { (text::line(&record.user_agent)) } }
+        @if !agent.is_empty() { " " span.note { (text::value(agent)) @if is_cut { "…" } } }
     }
 }
 

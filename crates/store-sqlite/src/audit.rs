@@ -147,7 +147,7 @@ fn expire(connection: &Connection, before: &str, limit: u32) -> Result<Progress,
     };
     connection
         .execute_prepared(
-            "UPDATE audit_counts SET records = records - gone.records
+            "UPDATE audit_counts SET records = audit_counts.records - gone.records
              FROM (SELECT actor_id, count(*) AS records FROM audit_records WHERE id <= ? GROUP BY actor_id) AS gone
              WHERE audit_counts.actor_id = gone.actor_id",
             [&last],

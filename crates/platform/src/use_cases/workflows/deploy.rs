@@ -51,8 +51,8 @@ impl Platform {
             None => self.owner(caller, request.workspace_id).await?,
         };
         folder.state.id = Some(id.clone());
-        self.deploy_folder(caller, folder, (id, owner, current))
-            .await
+        // Deploys sources in turn: too much for the stacks of callers.
+        Box::pin(self.deploy_folder(caller, folder, (id, owner, current))).await
     }
 
     async fn deploy_folder(

@@ -185,7 +185,7 @@ impl Act {
         }
     }
 
-    /// What is told besides, within the bound.
+    /// The further facts, within the bound.
     pub(crate) fn details(&self) -> Map<String, Value> {
         let mut details = self.details.clone();
         let bytes = |details: &Map<String, Value>| {

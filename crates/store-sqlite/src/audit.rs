@@ -1,18 +1,19 @@
 //! Records of acts behind the trait, and their rows.
 
+mod rows;
 mod search;
 
 use async_trait::async_trait;
 use headwater_model::{id::AuditId, page::PageRequest, time::EpochMs};
 use headwater_store::{
-    Actor, Audit, AuditFilter, AuditReader, AuditRecord, AuditTarget, CappedCount, FoundAudit,
-    Progress, StoreError,
+    Audit, AuditFilter, AuditReader, AuditRecord, CappedCount, FoundAudit, Progress, StoreError,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
+use self::rows::first_id;
 use crate::{
     connection::{ExecutePrepared as _, failed},
-    row::{get, json, name_of, named, parsed, parsed_opt, signed, to_json, unsigned},
+    row::{name_of, signed, to_json},
     store::SqliteStore,
 };
 
@@ -55,11 +56,6 @@ impl Audit for SqliteStore {
         let step = move |connection: &_| expire(connection, &before, limit);
         self.progress_if(has_work, step).await
     }
-}
-
-/// The id that is not above any of that millisecond.
-fn first_id(ms: EpochMs) -> String {
-    AuditId::new(ms, 0).to_string()
 }
 
 fn write(connection: &Connection, record: &AuditRecord, kept_max: u32) -> Result<(), StoreError> {
@@ -163,44 +159,5 @@ fn expire(connection: &Connection, before: &str, limit: u32) -> Result<Progress,
         done: deleted as u64,
         more: deleted >= limit as usize,
         ..Progress::default()
-    })
-}
-
-fn by_id(connection: &Connection, id: &str) -> Result<Option<AuditRecord>, StoreError> {
-    let failed = failed("reading an audit record");
-    let mut statement = connection
-        .prepare_cached("SELECT * FROM audit_records WHERE id = ?")
-        .map_err(&failed)?;
-    let mut rows = statement.query([id]).map_err(&failed)?;
-    let row = rows.next().map_err(&failed)?;
-    row.map(record).transpose()
-}
-
-fn record(row: &Row<'_>) -> Result<AuditRecord, StoreError> {
-    let via: String = get(row, "via")?;
-    let actor_id: String = get(row, "actor_id")?;
-    let user_id = (!actor_id.is_empty()).then(|| parsed(row, "actor_id"));
-    Ok(AuditRecord {
-        id: parsed(row, "id")?,
-        at_ms: unsigned(row, "at_ms")?,
-        actor: Actor {
-            via: named(&via)?,
-            user_id: user_id.transpose()?,
-            username: get(row, "username")?,
-            key_id: parsed_opt(row, "key_id")?,
-            key_name: get(row, "key_name")?,
-            session_id: parsed_opt(row, "session_id")?,
-        },
-        action: get(row, "action")?,
-        target: AuditTarget {
-            kind: get(row, "target_kind")?,
-            id: get(row, "target_id")?,
-            name: get(row, "target_name")?,
-            owner_id: parsed_opt(row, "owner_id")?,
-            workspace_id: parsed_opt(row, "workspace_id")?,
-        },
-        details: json(row, "details")?,
-        address: get(row, "address")?,
-        user_agent: get(row, "user_agent")?,
     })
 }

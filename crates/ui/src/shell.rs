@@ -38,7 +38,7 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     let answering = next.run(request);
     let mut response = match reads {
         true => answering.await,
-        // What is done is recorded, even if the browser goes away meanwhile.
+        // The act is recorded, even if the browser goes away meanwhile.
         false => ui.platform.carry_out(answering).await,
     };
     let extensions = response.extensions_mut();

@@ -18,7 +18,7 @@ use crate::{
 
 /// Lists audit records
 ///
-/// Who did what, when and from where, newest first: the caller's own acts, those on its things, and those on the things of
+/// Acts with their actors, times and places, newest first: the caller's own acts, those on its things, and those on the things of
 /// its workspaces; for administrators all. A request looks at 10,000 records at most: `total_count` counts no further, and
 /// if `page_info.is_cut` is true, the page may be short, and its cursor leads to more. Not part of Pipedream's API.
 #[utoipa::path(

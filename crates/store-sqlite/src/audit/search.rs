@@ -10,7 +10,7 @@ use headwater_store::{
 };
 use rusqlite::{Connection, Row, params};
 
-use super::{by_id, first_id};
+use super::rows::{by_id, first_id};
 use crate::{
     connection::failed,
     row::get,

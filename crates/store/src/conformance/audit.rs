@@ -330,7 +330,7 @@ pub async fn records_are_counted_up_to_a_bound(factory: &dyn Factory) {
     }
 }
 
-/// Whoever does much loses its own oldest records alone, also when fewer are to be kept than before.
+/// An actor that does much loses its own oldest records alone, also when fewer are to be kept than before.
 pub async fn an_actor_has_a_bounded_number_of_records(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let [ann, bob] = [user_id(), user_id()];

@@ -9,8 +9,7 @@ use maud::{Markup, html};
 
 use super::uses::Uses;
 use crate::{
-    page::settings::audit::history,
-    part::{code::quoted, health::health, text, time},
+    part::{code::quoted, health::health, history::history, text, time},
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,

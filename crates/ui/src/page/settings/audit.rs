@@ -317,8 +317,3 @@ fn pages(found: &FoundAudit, visitor: &Visitor) -> Markup {
         }
     }
 }
-
-/// The way to the acts on a thing.
-pub(crate) fn history(id: &str) -> Markup {
-    html! { a.button href={ "/settings/audit?target=" (id) } { "History" } }
-}

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use crate::{
     address::Address as _,
-    page::settings::audit::history,
     part::{
         code::{copyable, quoted},
+        history::history,
         icon::{Icon, icon},
         outcome::outcome,
         schedule::in_words,

@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{
     page::runs::show::delivery_state,
-    page::settings::audit::history,
     part::{
         code::copyable,
         empty::empty,
+        history::history,
         icon::{Icon, icon},
         pager::{Ends, pager},
         state::{Tone, state},

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::{
     address::Address as _,
-    page::settings::audit::history,
     part::{
         code::{copyable, quoted},
+        history::history,
         icon::{Icon, icon},
         outcome::outcome,
         schedule::in_words,

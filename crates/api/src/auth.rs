@@ -1,16 +1,19 @@
 //! Authentication of the API: `Authorization: Bearer <API_KEY>` on every request, whatever its path.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, header::AUTHORIZATION},
+    extract::{ConnectInfo, Request, State},
+    http::{
+        Extensions, HeaderMap, Method,
+        header::{AUTHORIZATION, USER_AGENT},
+    },
     middleware::Next,
     response::Response,
 };
-use headwater_platform::{Platform, PlatformError};
+use headwater_platform::{Platform, PlatformError, Remote};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, ingress::FORWARDED_FOR};
 
 /// Lets only requests of known callers through; handlers find the caller as `Extension<Arc<Caller>>`.
 pub(crate) async fn require_caller(
@@ -19,9 +22,42 @@ pub(crate) async fn require_caller(
     next: Next,
 ) -> Result<Response, ApiError> {
     let key = bearer(request.headers()).ok_or(PlatformError::Unauthenticated)?;
-    let caller = platform.authenticate(key).await?;
+    let mut caller = platform.authenticate(key).await?;
+    caller.from = remote(&platform, request.extensions(), request.headers());
     request.extensions_mut().insert(Arc::new(caller));
     Ok(next.run(request).await)
+}
+
+/// Carries requests that change something to their end, even if the client goes away meanwhile: a handler is dropped then,
+/// and would leave a change between two states, or without its record.
+pub(crate) async fn carry_out(
+    State(platform): State<Arc<Platform>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match matches!(*request.method(), Method::GET | Method::HEAD) {
+        true => next.run(request).await,
+        false => platform.carry_out(next.run(request)).await,
+    }
+}
+
+/// The program that sent a request.
+pub(crate) fn remote(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Remote {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    let forwarded: Vec<_> = headers
+        .get_all(FORWARDED_FOR)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let proxies = &platform.config().trusted_proxies;
+    let address = peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded.into_iter()));
+    let agent = headers.get(USER_AGENT);
+    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
+    Remote {
+        address: address.map(|address| address.to_string()),
+        user_agent: agent.unwrap_or_default(),
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

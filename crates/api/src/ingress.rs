@@ -46,7 +46,7 @@ use crate::{
 };
 
 /// The header in which proxies name their callers, each at the end.
-const FORWARDED_FOR: &str = "x-forwarded-for";
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The header that has the body kept as a file.
 const UPLOAD_BODY: &str = "x-pd-upload-body";

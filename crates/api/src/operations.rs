@@ -14,7 +14,7 @@ use utoipa_axum::{
 use crate::{
     metrics::{self, Observed},
     routes::{
-        accounts, apps, auto_subscriptions, causes, components, data_stores, deliveries,
+        accounts, apps, audit, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
         event_search, event_views, events, feeds, health, keys, orgs, registry, run_search, runs,
@@ -184,4 +184,5 @@ const CLIENTS: &[PathItem] = &[
     || routes!(sessions::end),
     || routes!(sessions::offer),
     || routes!(keys::rotate_secret_key),
+    || routes!(audit::list),
 ];

@@ -108,6 +108,7 @@ fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
         .fallback(missing::no_route)
         .method_not_allowed_fallback(missing::no_method)
         .layer(from_fn(fields::select))
+        .layer(from_fn_with_state(Arc::clone(platform), auth::carry_out))
         .layer(from_fn_with_state(
             Arc::clone(platform),
             auth::require_caller,

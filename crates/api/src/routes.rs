@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod apps;
+pub(crate) mod audit;
 pub(crate) mod auto_subscriptions;
 pub(crate) mod causes;
 pub(crate) mod components;
@@ -65,16 +66,4 @@ fn data<T>(data: T) -> DataReply<T> {
 fn required(param: &str, value: Option<String>) -> Result<String, PlatformError> {
     let value = value.filter(|value| !value.is_empty());
     value.ok_or_else(|| PlatformError::invalid(param, format!("`{param}` is required")))
-}
-
-/// Carries a change of a source's or workflow's life to its end even if the client goes away meanwhile: a
-/// handler is dropped then, and would leave it between two states.
-async fn to_the_end<T: Send + 'static>(
-    change: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
-) -> Result<T, PlatformError> {
-    let change = headwater_platform::on_behalf_of(headwater_platform::origin(), change);
-    match tokio::spawn(change).await {
-        Ok(changed) => changed,
-        Err(error) => Err(PlatformError::Internal(error.to_string())),
-    }
 }

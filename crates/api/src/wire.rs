@@ -3,6 +3,7 @@
 
 mod account;
 mod app;
+mod audit;
 mod call;
 mod cause;
 mod component;
@@ -45,6 +46,7 @@ pub(crate) use self::{
         UpdateAccount, WaitQuery,
     },
     app::{App, AppsQuery},
+    audit::{AuditRecord, SearchAudit},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{

@@ -7,6 +7,7 @@
     reason = "doc comments of arguments are help texts, in which markup would show"
 )]
 
+mod audit;
 mod data_stores;
 mod deliveries;
 mod deployments;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::audit::AuditArguments;
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::deliveries::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
@@ -201,6 +203,8 @@ pub(crate) enum ClientCommand {
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
+    /// Audit records: who did what, when, newest first
+    Audit(AuditArguments),
     /// Open the web UI in a browser, signed in
     Open(OpenArguments),
     /// Check the node and the connection to it

@@ -4,6 +4,7 @@
 mod accounts;
 mod activity;
 mod apps;
+mod audit;
 pub(crate) mod completions;
 mod components;
 pub(crate) mod configuration;
@@ -84,6 +85,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Users(arguments) => users::run(session, arguments).await,
         ClientCommand::Workspaces(arguments) => workspaces::run(session, arguments).await,
         ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
+        ClientCommand::Audit(arguments) => audit::run(session, &arguments).await,
         ClientCommand::Open(arguments) => open::run(session, &arguments).await,
         ClientCommand::Doctor => doctor::run(session).await,
     }

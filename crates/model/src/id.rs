@@ -148,6 +148,8 @@ ids! {
     KeyId, "key_", "a key";
     /// A browser that is signed in.
     SessionId, "ses_", "a session";
+    /// The record of an act.
+    AuditId, "au_", "an audit record";
 }
 
 impl CellId {

@@ -2,7 +2,7 @@
 
 use headwater_model::{
     hash::SecretHash,
-    id::{KeyId, UserId, WorkspaceId},
+    id::{KeyId, SessionId, UserId, WorkspaceId},
 };
 use headwater_store::{Identity, Owner, Viewer};
 use sha2::{Digest, Sha256};
@@ -14,9 +14,42 @@ use crate::error::PlatformError;
 pub struct Caller {
     /// The user and its workspaces.
     pub identity: Identity,
+    /// The way by which it came.
+    pub via: Via,
+    /// The place that its request came from.
+    pub from: Remote,
+}
+
+/// The way by which a caller came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Via {
+    /// With its key.
+    Key,
+    /// As a browser that is signed in.
+    Session(SessionId),
+    /// As the node itself, which acts for its administrator.
+    Node,
+}
+
+/// The program at the other end of a request, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// Its address.
+    pub address: Option<String>,
+    /// The name that it gives itself.
+    pub user_agent: String,
 }
 
 impl Caller {
+    /// The holder of a key.
+    pub fn with_key(identity: Identity) -> Self {
+        Self {
+            identity,
+            via: Via::Key,
+            from: Remote::default(),
+        }
+    }
+
     /// The caller's user.
     pub fn user_id(&self) -> &UserId {
         &self.identity.user.id

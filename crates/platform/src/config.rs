@@ -30,6 +30,8 @@ pub struct PlatformConfig {
     pub retained_runs: u32,
     /// Runs kept per source that failed.
     pub retained_failed_runs: u32,
+    /// Days that audit records are kept; with 0, none is written.
+    pub retained_audit_days: u32,
     /// Events that may wait for the sources of one owner; more are not queued.
     pub queued_events_per_owner: u32,
     /// The time for runs and attempts to finish when the node is asked to stop.

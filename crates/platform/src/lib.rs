@@ -9,6 +9,7 @@
 mod accounts;
 mod actor;
 mod artifact;
+mod audit;
 mod caller;
 mod changes;
 mod chore;
@@ -48,7 +49,8 @@ mod use_cases;
 mod workflows;
 
 pub use accounts::Revocation;
-pub use caller::{Caller, key_hash};
+pub use audit::AuditAction;
+pub use caller::{Caller, Remote, Via, key_hash};
 pub use changes::Change;
 pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
 pub use couriers::SentSample;
@@ -92,7 +94,7 @@ pub use use_cases::{
     run_search::{RunEntries, RunEntry, RunState, UnknownRunState},
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
-    sessions::{Browser, NewSession, NewSignInLink, SignedIn},
+    sessions::{NewSession, NewSignInLink, SignedIn},
     sources::{
         DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceView, UpdateSource,
     },
@@ -119,8 +121,9 @@ pub use headwater_workflow::{
 };
 
 pub use headwater_store::{
-    Account, ApiKey, Attempt, AttemptHeaders, CappedCount, ComponentFilter, DataStore, DayUsage,
-    Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView,
+    AUDIT_SEARCHED_MAX, Account, Actor, ActorKind, ApiKey, Attempt, AttemptHeaders, AuditFilter,
+    AuditRecord, AuditTarget, CappedCount, ComponentFilter, DataStore, DayUsage, Delivery,
+    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FoundAudit,
     FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
     OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFilter, RunHour,
     RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,

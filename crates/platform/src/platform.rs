@@ -248,6 +248,23 @@ impl Platform {
         }
     }
 
+    /// Carries an act to its end and its record, even if whoever asked for it goes away: what is left of a request is
+    /// dropped then.
+    pub async fn carry_out<T: Send + 'static>(
+        &self,
+        act: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let act = crate::origin::on_behalf_of(crate::origin::origin(), act);
+        match self.core.tasks.spawn(act).await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends, and this with it.
+                Err(_) => std::future::pending().await,
+            },
+        }
+    }
+
     /// Leaves the store's file whole. Called once nothing is accepted any more.
     pub async fn close(&self) {
         if let Err(error) = self.core.store.consolidate().await {

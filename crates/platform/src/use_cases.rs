@@ -6,6 +6,7 @@ pub(crate) mod access;
 pub(crate) mod accounts;
 pub(crate) mod actions;
 pub(crate) mod administrator;
+pub(crate) mod audit;
 pub(crate) mod background;
 pub(crate) mod calls;
 pub(crate) mod causes;

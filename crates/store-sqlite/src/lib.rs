@@ -8,6 +8,7 @@
 mod account_rows;
 mod accounts;
 mod append;
+mod audit;
 mod auto_subscriptions;
 mod backlog;
 mod catalog;

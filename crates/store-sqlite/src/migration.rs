@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0016_runs_by_the_hour.sql"),
     include_str!("../migrations/0017_source_deployments.sql"),
     include_str!("../migrations/0018_event_views.sql"),
+    include_str!("../migrations/0019_audit.sql"),
 ];
 
 /// Brings the schema up to date.

@@ -1,7 +1,7 @@
 //! A walk along several stretches of indexes in the order of ids: each stretch is read ahead a little, and the next row
 //! of all is the one with the first id.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use headwater_store::StoreError;
 use rusqlite::Connection;
@@ -55,8 +55,8 @@ pub(crate) struct Walk<A: Arms> {
     after: String,
     before: String,
     readings: Vec<Reading<A::Row>>,
-    /// The arms by the id of their next row.
-    next: BTreeMap<String, usize>,
+    /// The ids of the arms' next rows; a row may be in several arms.
+    next: BTreeSet<(String, usize)>,
 }
 
 /// An arm as far as it was read.
@@ -80,7 +80,7 @@ impl<A: Arms> Walk<A> {
             after: after.to_owned(),
             before: before.to_owned(),
             readings: Vec::with_capacity(count),
-            next: BTreeMap::new(),
+            next: BTreeSet::new(),
         };
         for place in 0..count {
             walk.readings.push(Reading {
@@ -92,7 +92,7 @@ impl<A: Arms> Walk<A> {
         Ok(walk)
     }
 
-    /// The next row of all arms.
+    /// The next row of all arms. One that is in several arms comes as often, each time after the other.
     pub(crate) fn next(&mut self, connection: &Connection) -> Result<Option<A::Row>, StoreError> {
         let first = match self.direction {
             Direction::Newest => self.next.pop_last(),
@@ -133,7 +133,7 @@ impl<A: Arms> Walk<A> {
             reading.ahead = read.into();
         }
         if let Some(next) = reading.ahead.front() {
-            self.next.insert(A::id(next).to_owned(), place);
+            self.next.insert((A::id(next).to_owned(), place));
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::Store;
 
 pub mod accounts;
 pub mod admission;
+pub mod audit;
 pub mod backlog;
 pub mod catalog;
 pub mod causes;
@@ -491,6 +492,17 @@ macro_rules! conformance_tests {
                 a_view_is_written_by_its_name,
                 views_go_with_their_owner,
             }
+            audit {
+                a_record_reads_back_as_it_was_written,
+                a_reader_finds_its_own_acts_and_those_on_what_it_sees,
+                records_are_found_by_each_field_of_the_filter,
+                audit_records_are_paged_both_ways,
+                a_search_of_records_is_bounded_and_goes_on_where_it_stopped,
+                records_are_counted_up_to_a_bound,
+                an_actor_has_a_bounded_number_of_records,
+                old_records_expire_in_steps,
+                records_outlast_those_they_tell_of,
+            }
             history {
                 random_histories_agree_with_the_model,
             }
@@ -511,6 +523,7 @@ mod tests {
     const SUITE: &str = include_str!("conformance.rs");
     const MODULES: &[(&str, &str)] = &[
         ("accounts", include_str!("conformance/accounts.rs")),
+        ("audit", include_str!("conformance/audit.rs")),
         ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
         ("lists", include_str!("conformance/lists.rs")),
@@ -558,6 +571,7 @@ mod tests {
     ];
     const CONTRACT: &[&str] = &[
         include_str!("account.rs"),
+        include_str!("audit.rs"),
         include_str!("catalog.rs"),
         include_str!("key_value.rs"),
         include_str!("nodes.rs"),

@@ -8,6 +8,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod account;
+pub mod audit;
 pub mod catalog;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -46,6 +47,7 @@ pub mod workflow_runs;
 pub mod workflows;
 
 pub use account::*;
+pub use audit::*;
 pub use catalog::*;
 pub use data_stores::*;
 pub use delivery_search::*;
@@ -110,6 +112,7 @@ pub trait Store:
     + WorkflowRuns
     + Sends
     + Variables
+    + Audit
     + Upkeep
     + Send
     + Sync
@@ -145,6 +148,7 @@ impl<T> Store for T where
         + WorkflowRuns
         + Sends
         + Variables
+        + Audit
         + Upkeep
         + Send
         + Sync

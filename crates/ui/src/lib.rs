@@ -285,6 +285,7 @@ fn pages_of_settings() -> Router<Arc<Ui>> {
             get(settings::variables::ask_to_delete).post(settings::variables::delete),
         )
         .route("/settings/usage", get(settings::usage::show))
+        .route("/settings/audit", get(settings::audit::show))
         .route(
             "/settings/users",
             get(settings::users::show).post(settings::users::create),

@@ -11,6 +11,7 @@ pub(crate) mod event_row;
 pub(crate) mod field;
 pub(crate) mod graph;
 pub(crate) mod health;
+pub(crate) mod history;
 pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod marked;

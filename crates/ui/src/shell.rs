@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use headwater_platform::PlatformError;
+use headwater_platform::{PlatformError, Remote};
 use url::form_urlencoded;
 
 use crate::{
@@ -21,20 +21,26 @@ use crate::{
     problem_page,
     reply::{Page, see_other},
     state::Ui,
-    visit::{Theme, Visit, came_from, host_of},
+    visit::{Theme, Visit, came_from, host_of, remote},
 };
 
 /// Lets a request in and frames the page that answers it.
 pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next: Next) -> Response {
     let accepts_gzip = compressed::is_accepted(request.headers());
     let host = host_of(&request);
-    let visit = match visit(&ui, &host, request.headers(), request.uri()).await {
+    let from = remote(&ui.platform, request.extensions(), request.headers());
+    let visit = match visit(&ui, (&host, from), request.headers(), request.uri()).await {
         Ok(visit) => Arc::new(visit),
         Err(error) => return Problem::from(error).bare().into_response(),
     };
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     request.extensions_mut().insert(Arc::clone(&visit));
-    let mut response = next.run(request).await;
+    let answering = next.run(request);
+    let mut response = match reads {
+        true => answering.await,
+        // The act is recorded, even if the browser goes away meanwhile.
+        false => ui.platform.carry_out(answering).await,
+    };
     let extensions = response.extensions_mut();
     let page = extensions.remove::<Page>();
     let problem = extensions.remove::<Problem>();
@@ -73,15 +79,18 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
 
 async fn visit(
     ui: &Ui,
-    host: &str,
+    (host, from): (&str, Remote),
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Result<Visit, PlatformError> {
     let cookies = Cookies::of(ui, headers, host);
-    let signed_in = match cookies.get(Cookie::Session) {
+    let mut signed_in = match cookies.get(Cookie::Session) {
         Some(secret) => ui.platform.signed_in(&secret).await?,
         None => None,
     };
+    if let Some(signed_in) = &mut signed_in {
+        signed_in.caller.from = from;
+    }
     let mut nonce = [0; 16];
     ui.env().random.fill(&mut nonce);
     let theme = cookies

@@ -4,10 +4,10 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request},
-    http::{HeaderMap, Uri, header, request::Parts},
+    http::{Extensions, HeaderMap, Uri, header, request::Parts},
 };
 use headwater_model::{id::WorkspaceId, time::EpochMs};
-use headwater_platform::{Browser, Caller, SignedIn};
+use headwater_platform::{Caller, Platform, Remote, SignedIn};
 use url::form_urlencoded;
 
 use crate::{
@@ -139,28 +139,36 @@ impl FromRequestParts<Arc<Ui>> for AnyVisitor {
     }
 }
 
-/// The browser, as far as a session remembers it.
-pub(crate) struct FromBrowser(pub(crate) Browser);
+/// The browser, as far as it is known.
+pub(crate) struct FromBrowser(pub(crate) Remote);
 
 impl FromRequestParts<Arc<Ui>> for FromBrowser {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, ui: &Arc<Ui>) -> Result<Self, Self::Rejection> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let forwarded = parts.headers.get_all("x-forwarded-for").iter();
-        let forwarded: Vec<_> = forwarded
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .collect();
-        let proxies = &ui.platform.config().trusted_proxies;
-        let address =
-            peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded.into_iter()));
-        let agent = parts.headers.get(header::USER_AGENT);
-        let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
-        Ok(Self(Browser {
-            address: address.map(|address| address.to_string()),
-            user_agent: agent.unwrap_or_default(),
-        }))
+        Ok(Self(remote(
+            &ui.platform,
+            &parts.extensions,
+            &parts.headers,
+        )))
+    }
+}
+
+/// The browser that sent a request.
+pub(crate) fn remote(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Remote {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    let forwarded = headers.get_all("x-forwarded-for").iter();
+    let forwarded: Vec<_> = forwarded
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let proxies = &platform.config().trusted_proxies;
+    let address = peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded.into_iter()));
+    let agent = headers.get(header::USER_AGENT);
+    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
+    Remote {
+        address: address.map(|address| address.to_string()),
+        user_agent: agent.unwrap_or_default(),
     }
 }
 

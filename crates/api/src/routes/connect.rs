@@ -6,8 +6,7 @@ mod page;
 use std::sync::Arc;
 
 use axum::{
-    body::Body,
-    extract::{Extension, State},
+    extract::{Extension, Request, State},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
 };
@@ -16,7 +15,7 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::ApiState;
-use crate::{body::RequestBody, error::ApiError, extract::PathText};
+use crate::{auth, body::RequestBody, error::ApiError, extract::PathText};
 
 /// A filled-in form. Keys of services are a few KiB at most.
 const FORM_BYTES: usize = 256 * 1024;
@@ -37,11 +36,11 @@ pub(crate) async fn open(
 pub(crate) async fn submit_form(
     State(platform): ApiState,
     PathText(slug): PathText<String>,
-    uri: Uri,
     Extension(reading): Extension<RequestBody>,
-    body: Body,
+    request: Request,
 ) -> Response {
-    let token = parameter(&uri, "token");
+    let (parts, body) = request.into_parts();
+    let token = parameter(&parts.uri, "token");
     // Nothing is read for a link that is not valid.
     if let Err(error) = platform.open_link(&slug, &token).await {
         return guarded(failed(error));
@@ -53,7 +52,13 @@ pub(crate) async fn submit_form(
     let entered: Map<String, Value> = form_urlencoded::parse(&bytes)
         .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
         .collect();
-    let opened = platform.submit_form(&slug, &token, entered).await;
+    let from = auth::remote(&platform, &parts.extensions, &parts.headers);
+    let submitted = {
+        let platform = Arc::clone(&platform);
+        async move { platform.submit_form(&slug, &token, entered, &from).await }
+    };
+    // Once the account is there, its record is written, even if the browser goes away.
+    let opened = platform.carry_out(submitted).await;
     answer(&platform, opened)
 }
 
@@ -61,13 +66,16 @@ pub(crate) async fn submit_form(
 pub(crate) async fn handle_callback(
     State(platform): ApiState,
     PathText(slug): PathText<String>,
-    headers: HeaderMap,
-    uri: Uri,
+    request: Request,
 ) -> Response {
-    let parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let (parts, _) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default();
     let callback = Callback {
-        parameters: parameters.into_owned().collect(),
-        cookies: cookies(&headers),
+        parameters: form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect(),
+        cookies: cookies(&parts.headers),
+        from: auth::remote(&platform, &parts.extensions, &parts.headers),
     };
     guarded(match platform.handle_callback(&slug, callback).await {
         Ok(connected) => Html(page::connected(&connected)).into_response(),

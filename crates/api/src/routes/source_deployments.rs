@@ -7,7 +7,7 @@ use axum::{
 use headwater_model::id::{DeploymentId, SourceId};
 use headwater_platform::PlatformError;
 
-use super::{ApiState, CallerExtension, DataReply, PageReply, data, to_the_end};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Pages, Paging, Params, PathId, PathText, cursor},
     openapi::failure,
@@ -86,10 +86,6 @@ pub(crate) async fn roll_back(
     PathId(id): PathId<SourceId>,
     Params(request): Params<RollBackSource>,
 ) -> DataReply<Source> {
-    let rolled_back = to_the_end(async move {
-        platform
-            .roll_back_source(&caller, &id, &request.deployment_id)
-            .await
-    });
+    let rolled_back = platform.roll_back_source(&caller, &id, &request.deployment_id);
     data(rolled_back.await?.into())
 }

@@ -8,7 +8,7 @@ use axum::{
 use headwater_model::{id::SourceId, page::Page};
 use headwater_platform::{Platform, SourceView};
 
-use super::{ApiState, CallerExtension, DataReply, PageReply, data, to_the_end};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Params, PathId, cursor},
@@ -35,7 +35,7 @@ pub(crate) async fn deploy(
     Extension(caller): CallerExtension,
     Params(request): Params<DeploySource>,
 ) -> DataReply<Source> {
-    let deployed = to_the_end(async move { platform.deploy_source(&caller, request.into()).await });
+    let deployed = platform.deploy_source(&caller, request.into());
     data(deployed.await?.into())
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn put(
     Params(request): Params<UpdateSource>,
 ) -> DataReply<Source> {
     let request = request.put();
-    let updated = to_the_end(async move { platform.update_source(&caller, &id, request).await });
+    let updated = platform.update_source(&caller, &id, request);
     data(updated.await?.into())
 }
 
@@ -128,7 +128,7 @@ pub(crate) async fn patch(
     Params(request): Params<UpdateSource>,
 ) -> DataReply<Source> {
     let request = request.patch();
-    let updated = to_the_end(async move { platform.update_source(&caller, &id, request).await });
+    let updated = platform.update_source(&caller, &id, request);
     data(updated.await?.into())
 }
 
@@ -148,7 +148,7 @@ pub(crate) async fn delete(
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
 ) -> Result<StatusCode, ApiError> {
-    to_the_end(async move { platform.delete_source(&caller, &id).await }).await?;
+    platform.delete_source(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

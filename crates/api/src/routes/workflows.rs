@@ -12,7 +12,7 @@ use headwater_model::{
 };
 use headwater_platform::{EventsQuery, default_channels};
 
-use super::{ApiState, CallerExtension, DataReply, PageReply, data, to_the_end};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Folder, Pages, Paging, Params, PathId, cursor},
@@ -84,7 +84,7 @@ pub(crate) async fn deploy(
     Folder(request): Folder,
 ) -> DataReply<DeployedWorkflow> {
     let request = request.into();
-    let deployed = to_the_end(async move { platform.deploy_workflow(&caller, request).await });
+    let deployed = platform.deploy_workflow(&caller, request);
     data(deployed.await?.into())
 }
 
@@ -132,7 +132,7 @@ pub(crate) async fn patch(
     Params(request): Params<UpdateWorkflow>,
 ) -> DataReply<Workflow> {
     let update = request.into();
-    let updated = to_the_end(async move { platform.update_workflow(&caller, &id, update).await });
+    let updated = platform.update_workflow(&caller, &id, update);
     data(updated.await?.into())
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn delete(
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkflowId>,
 ) -> Result<StatusCode, ApiError> {
-    to_the_end(async move { platform.delete_workflow(&caller, &id).await }).await?;
+    platform.delete_workflow(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

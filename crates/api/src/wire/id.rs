@@ -46,6 +46,7 @@ ids! {
     Workspace, "WorkspaceId", [id::WorkspaceId::PREFIX], "Id of a workspace (organization).";
     User, "UserId", [id::UserId::PREFIX], "Id of a user.";
     Key, "KeyId", [id::KeyId::PREFIX], "Id of an API key.";
+    Audit, "AuditId", [id::AuditId::PREFIX], "Id of an audit record.";
     Session, "SessionId", [id::SessionId::PREFIX], "Id of a session of a browser.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
     Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a connect: an account being connected in a browser.";

@@ -168,6 +168,9 @@ options! {
     /// Records of runs kept per source that failed [default: 100]
     #[arg(long, env = "HEADWATER_RETAINED_FAILED_RUNS", value_name = "N")]
     retained_failed_runs: u32,
+    /// Days that audit records are kept; 0 keeps none [default: 90]
+    #[arg(long, env = "HEADWATER_RETAINED_AUDIT_DAYS", value_name = "DAYS")]
+    retained_audit_days: u32,
     /// Events that may wait for the sources of one owner, 64 KiB each on average; further events are
     /// not queued [default: 10000]
     #[arg(long, env = "HEADWATER_QUEUED_EVENTS_PER_OWNER", value_name = "N")]

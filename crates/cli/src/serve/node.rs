@@ -37,6 +37,7 @@ const MIB_PER_WORKER: u64 = 64;
 const WORKER_IDLE: Duration = Duration::from_secs(300);
 /// Of those that returned and of those that failed.
 const RETAINED_RUNS: u32 = 100;
+const RETAINED_AUDIT_DAYS: u32 = 90;
 const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
 const FILES_PER_OWNER_GB: u64 = 10;
 const GB: u64 = 1_000_000_000;
@@ -165,6 +166,7 @@ fn app_config(
         retained_events,
         retained_runs: options.retained_runs.unwrap_or(RETAINED_RUNS),
         retained_failed_runs: options.retained_failed_runs.unwrap_or(RETAINED_RUNS),
+        retained_audit_days: options.retained_audit_days.unwrap_or(RETAINED_AUDIT_DAYS),
         queued_events_per_owner: options
             .queued_events_per_owner
             .unwrap_or(QUEUED_EVENTS_PER_OWNER),

@@ -6,6 +6,7 @@
     reason = "clippy lets test functions unwrap, and what they share is no different"
 )]
 
+mod audit;
 mod deploy;
 mod doctor;
 mod events;

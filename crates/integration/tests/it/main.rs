@@ -8,6 +8,7 @@
 
 mod accounts;
 mod assistants;
+mod audit;
 mod channels;
 mod cli;
 mod code;

@@ -16,6 +16,9 @@ mod accounts {
 mod apps {
     mod get;
 }
+mod audit {
+    mod get;
+}
 mod auto_subscriptions {
     mod delete;
     mod post;

@@ -14,7 +14,7 @@ mod things;
 mod verification;
 mod versions;
 mod views;
-mod visitor;
+pub(crate) mod visitor;
 mod webhooks;
 mod workflows;
 

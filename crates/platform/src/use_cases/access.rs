@@ -21,7 +21,7 @@ impl Platform {
         self.rate_limits
             .take(&identity.key.id, self.core.env.now_ms())?;
         self.key_uses.note(&identity.key, self.core.env.now_at());
-        Ok(Caller { identity })
+        Ok(Caller::with_key(identity))
     }
 
     /// The owner of things that the caller creates or lists, in that workspace if one is given.

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     accounts::{Revocation, expired_text},
+    audit::{Act, AuditAction},
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -116,6 +117,11 @@ impl Platform {
             updated_at: now_at,
         };
         self.core.store.create_account(account.clone()).await?;
+        self.record(
+            caller,
+            Act::on_account(AuditAction::AccountCreate, &account),
+        )
+        .await;
         Ok(AccountView::new(account, now_at))
     }
 
@@ -161,7 +167,7 @@ impl Platform {
         id: &AccountId,
         name: &str,
     ) -> Result<AccountView, PlatformError> {
-        self.visible_account(caller, id).await?;
+        let former = self.visible_account(caller, id).await?;
         let name = name.trim();
         if name.is_empty() || name.chars().count() > NAME_CHARS {
             let reason = format!("`name` is required: 1 to {NAME_CHARS} characters");
@@ -171,6 +177,9 @@ impl Platform {
         let renamed = self.core.store.rename_account(id, name.to_owned(), now_at);
         let account = renamed.await?;
         let account = account.ok_or_else(|| PlatformError::not_found("account", id))?;
+        let act = Act::on_account(AuditAction::AccountRename, &account);
+        self.record(caller, act.with("former_name", former.name))
+            .await;
         Ok(AccountView::new(account, now_at))
     }
 
@@ -193,6 +202,8 @@ impl Platform {
         if account.version != before {
             self.runners.account_changed(id);
         }
+        self.record(caller, Act::on_account(AuditAction::AccountCheck, &account))
+            .await;
         Ok(AccountView::new(account, self.core.env.now_at()))
     }
 
@@ -204,10 +215,12 @@ impl Platform {
         id: &AccountId,
     ) -> Result<DeletedAccount, PlatformError> {
         let account = self.visible_account(caller, id).await?;
+        let act = Act::on_account(AuditAction::AccountDelete, &account);
         let revocation = self.accounts.revoke(account).await?;
         self.core.store.delete_account(id).await?;
         self.accounts.forget(id);
         self.runners.account_changed(id);
+        self.record(caller, act).await;
         Ok(DeletedAccount {
             id: id.clone(),
             revocation,

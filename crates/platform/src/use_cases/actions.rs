@@ -11,11 +11,13 @@ use serde_json::{
 };
 
 use crate::{
+    audit::AuditAction,
     caller::Caller,
     error::PlatformError,
     log_line::LogLine,
     platform::Platform,
     use_cases::calls::{Call, CallTarget},
+    use_cases::components::on_component,
 };
 
 /// The name under which an action exports a line for people.
@@ -58,6 +60,7 @@ impl Platform {
             return Err(PlatformError::invalid("component", reason));
         }
         let owner = self.owner(caller, target.workspace_id.clone()).await?;
+        let act = on_component(AuditAction::ComponentRun, &component).of(&owner);
         self.quotas.take_invocation(caller.user_id()).await?;
         let called = self.call(Call {
             component,
@@ -70,6 +73,8 @@ impl Platform {
         let report = called.await.inspect_err(|_| {
             self.quotas.give_invocation_back(caller.user_id());
         })?;
+        let act = act.with("run_id", report.invocation_id.as_str());
+        self.record(caller, act).await;
         // The effects of an action must not happen twice; the next one gets the new credentials.
         let (platform, by) = (Arc::clone(self), caller.clone());
         let configured = target.configured_props.clone();

@@ -6,7 +6,11 @@ use headwater_model::{
 };
 use headwater_store::{Store, User};
 
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    caller::{Caller, Via},
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// The first administrator.
 ///
@@ -45,6 +49,9 @@ impl Platform {
             let reason = "the administrator has no API key; create one with `headwater keys reset`";
             PlatformError::Conflict(reason.to_owned())
         })?;
-        Ok(Caller { identity })
+        Ok(Caller {
+            via: Via::Node,
+            ..Caller::with_key(identity)
+        })
     }
 }

@@ -86,13 +86,20 @@ impl Platform {
                 let runs = self.trim_runs().await?;
                 let expired = self.core.store.expire_runs(now_ms, BATCH).await?;
                 let deliveries = self.couriers.trim_deliveries(BATCH).await?;
+                let audit = self.expire_audit().await?;
                 Ok(Progress {
-                    done: deleted.done + trimmed.done + runs.done + expired.done + deliveries.done,
+                    done: deleted.done
+                        + trimmed.done
+                        + runs.done
+                        + expired.done
+                        + deliveries.done
+                        + audit.done,
                     more: deleted.more
                         || trimmed.more
                         || runs.more
                         || expired.more
-                        || deliveries.more,
+                        || deliveries.more
+                        || audit.more,
                     ..Progress::default()
                 })
             }

@@ -13,7 +13,12 @@ use headwater_store::{ArtifactBytes, Owner, SavedComponent};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// Packages that a request may declare.
 const DEPENDENCIES_MAX: usize = 1_000;
@@ -164,6 +169,14 @@ pub(crate) fn package_file(text: &str) -> Result<PackageReference, PlatformError
     }
 }
 
+/// An act on a saved component.
+pub(super) fn on_component(action: AuditAction, component: &SavedComponent) -> Act {
+    let described = &component.description;
+    let act = Act::new(action, "component", &component.id);
+    let act = act.with_some("version", described.version.as_deref());
+    act.named(described.key.as_deref().unwrap_or(&described.name))
+}
+
 impl Platform {
     /// Builds a component and saves it (`POST /components`).
     ///
@@ -176,7 +189,10 @@ impl Platform {
         workspace_id: Option<WorkspaceId>,
     ) -> Result<SavedComponent, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
-        self.build_component(owner, input).await
+        let component = self.build_component(owner, input).await?;
+        let act = on_component(AuditAction::ComponentSave, &component);
+        self.record(caller, act.of(&component.owner)).await;
+        Ok(component)
     }
 
     /// A component that the caller may use, by id or by key. A key means the newest of that key in the

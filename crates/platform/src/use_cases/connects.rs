@@ -18,7 +18,7 @@ use headwater_model::{
     id::{AccountId, ConnectId, WorkspaceId},
     time::EpochSeconds,
 };
-use headwater_store::{Account, Connect, ConnectEnd, ConnectStep, Owner};
+use headwater_store::{Account, Actor, ActorKind, Connect, ConnectEnd, ConnectStep, Owner};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -27,9 +27,11 @@ pub use self::oauth2::Callback;
 pub use self::outcome::{ConnectError, Connected};
 use self::{sealed::ConnectData, urls::check_urls};
 use crate::{
-    caller::{Caller, key_hash},
+    audit::{Act, AuditAction},
+    caller::{Caller, Remote, key_hash},
     error::PlatformError,
     platform::Platform,
+    use_cases::audit::nameless,
 };
 
 /// The lifetime of a link.
@@ -103,7 +105,12 @@ impl Platform {
         check_known(&app, &new.fields).map_err(PlatformError::Invalid)?;
         let owner = self.owner(caller, new.workspace_id).await?;
         let name = new.name.unwrap_or_else(|| app.slug.clone());
-        self.link(&app, owner, name, None, new.fields).await
+        let act = Act::new(AuditAction::AccountLink, "app", &app.slug).of(&owner);
+        let act = act.named(&name);
+        let link = self.link(&app, owner, name, None, new.fields).await?;
+        self.record(caller, act.with("connect_id", link.id.as_str()))
+            .await;
+        Ok(link)
     }
 
     /// Makes a link by which an account gets other credentials. It stays the same account.
@@ -130,8 +137,14 @@ impl Platform {
             user_id: caller.user_id().clone(),
             ..account.owner
         };
-        self.link(&app, owner, account.name, Some(account.id), known)
-            .await
+        let act = Act::new(AuditAction::AccountLink, "account", id).of(&owner);
+        let act = act.named(&account.name).with("app", app.slug.as_str());
+        let link = self
+            .link(&app, owner, account.name, Some(account.id), known)
+            .await?;
+        self.record(caller, act.with("connect_id", link.id.as_str()))
+            .await;
+        Ok(link)
     }
 
     fn connectable(&self, slug: &str) -> Result<Arc<AppDefinition>, PlatformError> {
@@ -273,8 +286,15 @@ impl Platform {
         &self,
         connect: &Connect,
         account: Account,
+        from: &Remote,
     ) -> Result<(), ConnectError> {
         let id = account.id.clone();
+        let action = match connect.account_id {
+            Some(_) => AuditAction::AccountReconnect,
+            None => AuditAction::AccountConnect,
+        };
+        let act = Act::on_account(action, &account);
+        let act = act.with("connect_id", connect.id.as_str());
         let ended = ConnectEnd::Connected(Box::new(account));
         let ended = self.core.store.end_connect(&connect.id, ended).await;
         self.connect_ended.notify_waiters();
@@ -283,6 +303,14 @@ impl Platform {
         if connect.account_id.is_some() {
             self.runners.account_changed(&id);
         }
+        let user_id = connect.owner.user_id.clone();
+        let user = self.core.store.user(&user_id).await.ok().flatten();
+        let actor = Actor {
+            username: user.map(|user| user.username),
+            user_id: Some(user_id),
+            ..nameless(ActorKind::Link)
+        };
+        self.record_of(actor, from, act).await;
         Ok(())
     }
 }

@@ -8,7 +8,13 @@ use headwater_model::{
 use headwater_store::{DataStore, DataStoreRef, NewRecord, Record};
 use serde_json::value::RawValue;
 
-use crate::{caller::Caller, data_stores::later, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    data_stores::later,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// A data store as a request names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +34,10 @@ pub struct WriteRecord {
     pub value: Box<RawValue>,
     /// The seconds after which it expires; 0: it does not.
     pub ttl: f64,
+}
+
+fn on_store(action: AuditAction, store: &DataStoreRef) -> Act {
+    Act::new(action, "data_store", &store.name).of(&store.owner)
 }
 
 impl Platform {
@@ -112,6 +122,9 @@ impl Platform {
             let reason = format!("the data store `{}` takes no more: {reason}", store.name);
             return Err(PlatformError::Conflict(reason));
         }
+        let act = on_store(AuditAction::DataStoreSet, &store);
+        self.record(caller, act.with("key", write.key.as_str()))
+            .await;
         Ok(Record {
             key: write.key,
             value: write.value,
@@ -133,7 +146,11 @@ impl Platform {
         let store = self.known_data_store(caller, named).await?;
         let now_ms = self.core.env.now_ms();
         match self.core.store.delete_record(&store, key, now_ms).await? {
-            true => Ok(()),
+            true => {
+                let act = on_store(AuditAction::DataStoreDeleteRecord, &store);
+                self.record(caller, act.with("key", key)).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found("record", key)),
         }
     }
@@ -149,7 +166,11 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         let store = self.known_data_store(caller, named).await?;
         match self.core.store.delete_data_store(&store).await? {
-            true => Ok(()),
+            true => {
+                self.record(caller, on_store(AuditAction::DataStoreDelete, &store))
+                    .await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found("data store", &named.name)),
         }
     }

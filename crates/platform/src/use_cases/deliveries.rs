@@ -8,7 +8,13 @@ use headwater_model::{
 };
 use headwater_store::{Delivery, Replay, Webhook};
 
-use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// Deliveries that one step of a replay sets to pending.
 const REPLAY_BATCH: u32 = 500;
@@ -63,6 +69,11 @@ impl Platform {
             .retry_delivery(id, self.core.env.now_ms())
             .await?;
         self.core.nudges.nudge(Chore::Deliveries);
+        self.record(
+            caller,
+            on_delivery(AuditAction::DeliveryRetry, id, &webhook),
+        )
+        .await;
         self.delivery(caller, id).await
     }
 
@@ -77,7 +88,8 @@ impl Platform {
         request: ReplayRequest,
     ) -> Result<u64, PlatformError> {
         let replay = replay(request, self.core.env.now_ms())?;
-        check_active(&self.webhook(caller, webhook_id).await?)?;
+        let webhook = self.webhook(caller, webhook_id).await?;
+        check_active(&webhook)?;
         let mut replayed = 0;
         loop {
             let step = self
@@ -88,12 +100,19 @@ impl Platform {
             replayed += step.done;
             self.core.nudges.nudge(Chore::Deliveries);
             if !step.more {
+                let act = Act::on_webhook(AuditAction::WebhookReplay, &webhook);
+                let act = act
+                    .with("count", replayed)
+                    .with("since_ms", replay.since_ms.0);
+                let act = act.with("until_ms", replay.until_ms.0);
+                self.record(caller, act.with("delivered", replay.delivered))
+                    .await;
                 return Ok(replayed);
             }
         }
     }
 
-    async fn visible_delivery(
+    pub(super) async fn visible_delivery(
         &self,
         caller: &Caller,
         id: &DeliveryId,
@@ -104,6 +123,12 @@ impl Platform {
         let webhook = webhook.filter(|webhook| caller.may_see(&webhook.owner));
         Ok((delivery, webhook.ok_or_else(not_found)?))
     }
+}
+
+/// An act on one delivery, told with its webhook.
+pub(super) fn on_delivery(action: AuditAction, id: &DeliveryId, webhook: &Webhook) -> Act {
+    let act = Act::new(action, "delivery", id).of(&webhook.owner);
+    act.with("webhook_id", webhook.id.as_str())
 }
 
 fn replay(request: ReplayRequest, now_ms: EpochMs) -> Result<Replay, PlatformError> {

@@ -7,8 +7,12 @@ use headwater_store::{
 };
 
 use crate::{
-    caller::Caller, chore::Chore, error::PlatformError, platform::Platform,
-    use_cases::deliveries::check_active,
+    audit::{Act, AuditAction},
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::deliveries::{check_active, on_delivery},
 };
 
 /// Deliveries that one step of a change looks at.
@@ -76,7 +80,7 @@ impl Platform {
         caller: &Caller,
         id: &DeliveryId,
     ) -> Result<Delivery, PlatformError> {
-        let webhook_id = self.delivery(caller, id).await?.webhook_id;
+        let (_, webhook) = self.visible_delivery(caller, id).await?;
         let now_ms = self.core.env.now_ms();
         if !self.core.store.discard_delivery(id, now_ms).await? {
             return Err(PlatformError::Conflict(format!(
@@ -84,7 +88,9 @@ impl Platform {
             )));
         }
         // Its courier may have claimed it, and gives back what it has not attempted.
-        self.couriers.webhook_changed(&webhook_id);
+        self.couriers.webhook_changed(&webhook.id);
+        let act = on_delivery(AuditAction::DeliveryDiscard, id, &webhook);
+        self.record(caller, act).await;
         self.delivery(caller, id).await
     }
 
@@ -122,10 +128,40 @@ impl Platform {
             }
             self.note_change(request.change, &done);
             if done.continue_after.is_none() {
+                let act = self.on_deliveries(caller, request.change, &filter, all);
+                self.record(caller, act.await).await;
                 return Ok(all);
             }
             step.after = done.continue_after;
         }
+    }
+
+    /// An act on the deliveries of a filter: on its webhook, or else on all that the caller may see.
+    async fn on_deliveries(
+        &self,
+        caller: &Caller,
+        change: DeliveryChange,
+        filter: &DeliveryFilter,
+        changed: DeliveriesChanged,
+    ) -> Act {
+        let action = match change {
+            DeliveryChange::Retry => AuditAction::DeliveryRetry,
+            DeliveryChange::Discard => AuditAction::DeliveryDiscard,
+        };
+        let webhook = match &filter.webhook_id {
+            Some(id) => self.webhook(caller, id).await.ok(),
+            None => None,
+        };
+        let act = match &webhook {
+            Some(webhook) => Act::on_webhook(action, webhook),
+            None => Act::new(action, "deliveries", "all").of_user(caller.user_id()),
+        };
+        let act = act
+            .with("count", changed.count)
+            .with("left_out", changed.left_out);
+        let emitter = filter.emitter.as_ref().map(|id| id.as_str());
+        let act = act.with_some("emitter_id", emitter);
+        act.with_some("status", filter.answer.map(|answer| answer.to_string()))
     }
 
     /// Lets the couriers learn of a change.

@@ -4,7 +4,12 @@ use headwater_model::{event_search::EventMatcher, id::WorkspaceId};
 use headwater_store::EventView;
 
 use super::event_search::EventsSearch;
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// Characters of a name, bytes of a channel's, and views of an owner.
 const NAME_CHARS: usize = 100;
@@ -65,6 +70,8 @@ impl Platform {
             updated_at: self.core.env.now_at(),
         };
         self.core.store.set_event_view(&owner, view.clone()).await?;
+        let act = Act::new(AuditAction::EventViewSet, "event_view", name);
+        self.record(caller, act.of(&owner)).await;
         Ok(view)
     }
 
@@ -80,7 +87,11 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
         match self.core.store.delete_event_view(&owner, name).await? {
-            true => Ok(()),
+            true => {
+                let act = Act::new(AuditAction::EventViewDelete, "event_view", name);
+                self.record(caller, act.of(&owner)).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found("view", name)),
         }
     }

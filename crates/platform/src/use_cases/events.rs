@@ -8,7 +8,13 @@ use headwater_model::{
 };
 use headwater_store::{ChannelFilter, EventDeletion, EventRange};
 
-use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// The events to list.
 #[derive(Debug, Clone)]
@@ -64,7 +70,10 @@ impl Platform {
         channels: ChannelFilter,
         range: EventRange,
     ) -> Result<(), PlatformError> {
-        self.visible_source(caller, id).await?;
+        let source = self.visible_source(caller, id).await?;
+        let act = Act::on_source(AuditAction::EventsDelete, &source);
+        let act = act.with_some("since", range.start.map(|id| id.to_string()));
+        let act = act.with_some("until", range.end.map(|id| id.to_string()));
         let emitter = EmitterId::from(id.clone());
         let now_ms = self.core.env.now_ms();
         self.core
@@ -77,6 +86,7 @@ impl Platform {
             })
             .await?;
         self.core.nudges.nudge(Chore::Retention);
+        self.record(caller, act).await;
         Ok(())
     }
 }

@@ -31,6 +31,7 @@ impl Platform {
         let identity = self.core.store.identity(&key.hash).await?;
         let caller = Caller {
             identity: identity.ok_or(PlatformError::Unauthenticated)?,
+            ..caller.clone()
         };
         self.visible_emitter(&caller, &follow.emitter).await?;
         check_channels(&follow.channels)?;

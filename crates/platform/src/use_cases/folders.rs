@@ -19,6 +19,7 @@ use headwater_store::{
 use sha2::{Digest, Sha256};
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     environment::Environment,
     error::PlatformError,
@@ -90,6 +91,15 @@ impl Platform {
         for (place, published) in places.into_iter().zip(published) {
             settle(&mut outcomes[place], published);
         }
+        let is_new = |one: &&FolderComponent| one.outcome.as_ref().is_ok_and(|one| one.is_new);
+        let added: Vec<&str> = outcomes
+            .iter()
+            .filter(is_new)
+            .filter_map(|one| Some(one.stated.as_ref()?.0.as_str()))
+            .collect();
+        let act = Act::new(AuditAction::ComponentPublish, "components", "folder");
+        let act = act.of_user(caller.user_id()).with("count", added.len());
+        self.record(caller, act.with("keys", added)).await;
         Ok(outcomes)
     }
 

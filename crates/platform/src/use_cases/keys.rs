@@ -8,6 +8,7 @@ use headwater_model::{
 use headwater_store::{ApiKey, Store};
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::{Caller, key_hash},
     environment::Environment,
     error::PlatformError,
@@ -74,6 +75,11 @@ async fn create(
     Ok(NewKey { key, secret })
 }
 
+fn on_key(action: AuditAction, key: &ApiKey) -> Act {
+    let act = Act::new(action, "key", &key.id);
+    act.of_user(&key.user_id).named(&key.name)
+}
+
 impl Platform {
     /// Makes a key for the caller, or for the user that an administrator names.
     ///
@@ -91,7 +97,10 @@ impl Platform {
             return Err(PlatformError::invalid("name", reason));
         }
         let user_id = self.acted_for(caller, user_id).await?;
-        create(&*self.core.store, &self.core.env, user_id, name).await
+        let new = create(&*self.core.store, &self.core.env, user_id, name).await?;
+        self.record(caller, on_key(AuditAction::KeyCreate, &new.key))
+            .await;
+        Ok(new)
     }
 
     /// The keys of the caller, or of the user that an administrator names, in creation order.
@@ -126,6 +135,8 @@ impl Platform {
         {
             true => {
                 self.feeds.disconnect(|key| key.id == *id);
+                self.record(caller, on_key(AuditAction::KeyRevoke, &key))
+                    .await;
                 Ok(())
             }
             false => Err(gone()),

@@ -15,10 +15,11 @@ use headwater_store::{
 };
 
 use crate::{
+    audit::AuditAction,
     caller::Caller,
     error::PlatformError,
     platform::Platform,
-    use_cases::components::{ComponentInput, package_file, unbuilt},
+    use_cases::components::{ComponentInput, on_component, package_file, unbuilt},
 };
 
 /// Longer keys are nobody's, and would not fit a URL's path well.
@@ -61,10 +62,14 @@ impl Platform {
             published_at: self.core.env.now_at(),
         };
         match self.core.store.publish(publication).await? {
-            Published::Added => Ok(PublishedComponent {
-                component,
-                is_new: true,
-            }),
+            Published::Added => {
+                let act = on_component(AuditAction::ComponentPublish, &component);
+                self.record(caller, act.of_user(caller.user_id())).await;
+                Ok(PublishedComponent {
+                    component,
+                    is_new: true,
+                })
+            }
             Published::Unchanged(component) => Ok(PublishedComponent {
                 component: *component,
                 is_new: false,

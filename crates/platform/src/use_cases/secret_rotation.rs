@@ -9,6 +9,7 @@ use headwater_model::prop::ConfiguredProps;
 use headwater_store::{Resealed, Sealed, SealedRecord, Store};
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     couriers::signature::purpose,
     error::PlatformError,
@@ -39,7 +40,13 @@ impl Platform {
         caller.check_admin()?;
         let _one_at_a_time = self.secret_keys.rotation.lock().await;
         self.secret_keys.renew(&self.core.env).await?;
-        self.reseal_everything().await
+        let done = self.reseal_everything().await?;
+        let act = Act::new(AuditAction::NodeRotateSecretKey, "node", "node");
+        let act = act
+            .with("resealed", done.resealed)
+            .with("unreadable", done.unreadable);
+        self.record(caller, act).await;
+        Ok(done)
     }
 
     /// Ends a rotation of a former start: values still sealed with a former key are sealed anew, and

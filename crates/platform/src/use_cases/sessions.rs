@@ -9,12 +9,14 @@ use headwater_model::{
     page::{Page, PageRequest},
     time::EpochMs,
 };
-use headwater_store::{ApiKey, Identity, Session, SignInLink};
+use headwater_store::{ActorKind, ApiKey, Identity, Session, SignInLink};
 
 use crate::{
-    caller::{Caller, key_hash},
+    audit::{Act, AuditAction},
+    caller::{Caller, Remote, Via, key_hash},
     error::PlatformError,
     platform::Platform,
+    use_cases::audit::{actor_of, nameless},
 };
 
 /// A session ends when nobody used it for so long.
@@ -27,15 +29,6 @@ const LINK: Duration = Duration::from_secs(600);
 const NOTED_EVERY: Duration = Duration::from_secs(60);
 /// The maximum length of the name that a browser gives itself, in characters.
 const USER_AGENT_MAX: usize = 300;
-
-/// The browser that signs in, as far as it is known.
-#[derive(Debug, Clone, Default)]
-pub struct Browser {
-    /// Its address.
-    pub address: Option<String>,
-    /// The name that it gives itself.
-    pub user_agent: String,
-}
 
 /// A session that has just begun.
 #[derive(Debug, Clone)]
@@ -69,18 +62,24 @@ impl Platform {
     ///
     /// # Errors
     /// `Unauthenticated` when nobody has the key, `SignInThrottled` after too many failures.
-    pub async fn sign_in(&self, key: &str, browser: Browser) -> Result<NewSession, PlatformError> {
+    pub async fn sign_in(&self, key: &str, browser: Remote) -> Result<NewSession, PlatformError> {
         let now_ms = self.core.env.now_ms();
         let address = browser.address.clone().unwrap_or_default();
         self.sign_in_throttle.check(&address, now_ms)?;
         let identity = self.core.store.identity(&key_hash(key.trim())).await?;
         let Some(identity) = identity else {
             self.sign_in_throttle.note_failure(&address);
+            // As many at most as the throttle hears.
+            let act = Act::new(AuditAction::SessionRefuse, "session", "");
+            self.record_of(nameless(ActorKind::Nobody), &browser, act)
+                .await;
             return Err(PlatformError::Unauthenticated);
         };
-        let new = self.new_session(&identity.key, browser);
+        let new = self.new_session(&identity.key, browser.clone());
         self.core.store.create_session(new.session.clone()).await?;
         self.key_uses.note(&identity.key, now_ms.to_seconds());
+        self.record_sign_in(identity, &new.session, browser, "key")
+            .await;
         Ok(new)
     }
 
@@ -101,7 +100,10 @@ impl Platform {
             store.note_session_use(&session.id, now_ms).await?;
         }
         self.key_uses.note(&identity.key, now_ms.to_seconds());
-        let caller = Caller { identity };
+        let caller = Caller {
+            via: Via::Session(session.id.clone()),
+            ..Caller::with_key(identity)
+        };
         Ok(Some(SignedIn { caller, session }))
     }
 
@@ -120,7 +122,16 @@ impl Platform {
     /// `NotFound` for one of another user.
     pub async fn end_session(&self, caller: &Caller, id: &SessionId) -> Result<(), PlatformError> {
         match self.core.store.end_session(caller.user_id(), id).await? {
-            true => Ok(()),
+            true => {
+                let is_own = caller.via == Via::Session(id.clone());
+                let action = match is_own {
+                    true => AuditAction::SessionSignOut,
+                    false => AuditAction::SessionRevoke,
+                };
+                let act = Act::new(action, "session", id);
+                self.record(caller, act.of_user(caller.user_id())).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found("session", id)),
         }
     }
@@ -139,6 +150,10 @@ impl Platform {
         };
         let expires_at_ms = link.expires_at_ms;
         self.core.store.create_sign_in_link(link, now_ms).await?;
+        let act = Act::new(AuditAction::SessionLink, "user", caller.user_id());
+        let act = act.of_user(caller.user_id());
+        self.record(caller, act.named(&caller.identity.user.username))
+            .await;
         let url = format!("{}/signin/{token}", self.core.config.public_url);
         Ok(NewSignInLink { url, expires_at_ms })
     }
@@ -153,19 +168,35 @@ impl Platform {
     pub async fn sign_in_by_link(
         &self,
         token: &str,
-        browser: Browser,
+        browser: Remote,
     ) -> Result<Option<NewSession>, PlatformError> {
         let hash = key_hash(token);
         let Some(identity) = self.behind_link(&hash).await? else {
             return Ok(None);
         };
-        let new = self.new_session(&identity.key, browser);
+        let new = self.new_session(&identity.key, browser.clone());
         let is_first = self
             .core
             .store
             .sign_in_by_link(&hash, new.session.clone())
             .await?;
-        Ok(is_first.then_some(new))
+        if !is_first {
+            return Ok(None);
+        }
+        self.record_sign_in(identity, &new.session, browser, "link")
+            .await;
+        Ok(Some(new))
+    }
+
+    async fn record_sign_in(&self, identity: Identity, session: &Session, from: Remote, by: &str) {
+        let caller = Caller {
+            via: Via::Session(session.id.clone()),
+            from,
+            ..Caller::with_key(identity)
+        };
+        let act = Act::new(AuditAction::SessionSignIn, "session", &session.id);
+        let act = act.of_user(caller.user_id()).with("by", by);
+        self.record_of(actor_of(&caller), &caller.from, act).await;
     }
 
     async fn behind_link(&self, hash: &SecretHash) -> Result<Option<Identity>, PlatformError> {
@@ -173,7 +204,7 @@ impl Platform {
         Ok(self.core.store.sign_in_link(hash, now_ms).await?)
     }
 
-    fn new_session(&self, key: &ApiKey, browser: Browser) -> NewSession {
+    fn new_session(&self, key: &ApiKey, browser: Remote) -> NewSession {
         let env = &self.core.env;
         let now_ms = env.now_ms();
         // Two tokens: 320 random bits.

@@ -23,6 +23,7 @@ use headwater_store::{SavedComponent, Source, SourceState, Trigger};
 use serde_json::{Value, json};
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -172,6 +173,8 @@ impl Platform {
             .start(id, Trigger::Manual, event, Reply::Report(reply))
             .await
             .inspect_err(|_| self.quotas.give_invocation_back(user_id))?;
+        self.record(caller, Act::on_source(AuditAction::SourceRun, &source))
+            .await;
         report.await.map_err(|_| {
             PlatformError::Unavailable("the node is stopping; the run continues later".to_owned())
         })

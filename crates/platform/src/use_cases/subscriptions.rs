@@ -5,9 +5,14 @@ use headwater_model::{
     id::{EmitterId, ListenerId, SubscriptionId, WorkspaceId},
     subscription::{AutoSubscription, EmitterPattern, Subscription},
 };
-use headwater_store::SubscriptionFilter;
+use headwater_store::{Owner, SubscriptionFilter};
 
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// Subscriptions listed at once; the listing has no pages.
 const LISTED: u32 = 10_000;
@@ -29,7 +34,11 @@ impl Platform {
         check_loop(&wanted)?;
         self.check_emitter(caller, &wanted.emitter).await?;
         self.check_listener(caller, &wanted.listener).await?;
-        Ok(self.core.store.subscribe(wanted).await?)
+        let subscription = self.core.store.subscribe(wanted).await?;
+        let act = on_subscription(AuditAction::SubscriptionCreate, &subscription);
+        let act = self.of_listener(act, caller, &subscription.listener).await;
+        self.record(caller, act).await;
+        Ok(subscription)
     }
 
     /// Checks that the workspace named along with a subscription does not contradict it: ids say where
@@ -72,7 +81,12 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         let like = self.subscription(caller, emitter_id, listener_id, event_name)?;
         match self.core.store.unsubscribe(&like).await? {
-            true => Ok(()),
+            true => {
+                let act = on_subscription(AuditAction::SubscriptionDelete, &like);
+                let act = self.of_listener(act, caller, &like.listener).await;
+                self.record(caller, act).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found(
                 "subscription",
                 format!("{emitter_id} → {listener_id}"),
@@ -113,7 +127,11 @@ impl Platform {
     ) -> Result<AutoSubscription, PlatformError> {
         let wanted = self.auto_subscription(caller, listener_id, event_name)?;
         self.check_listener(caller, &wanted.listener).await?;
-        Ok(self.core.store.subscribe_automatically(wanted).await?)
+        let subscription = self.core.store.subscribe_automatically(wanted).await?;
+        let act = on_automatic(AuditAction::SubscriptionCreate, &subscription);
+        let act = self.of_listener(act, caller, &subscription.listener).await;
+        self.record(caller, act).await;
+        Ok(subscription)
     }
 
     /// Ends an automatic subscription. Subscriptions that it has created stay.
@@ -128,7 +146,12 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         let like = self.auto_subscription(caller, listener_id, event_name)?;
         match self.core.store.unsubscribe_automatically(&like).await? {
-            true => Ok(()),
+            true => {
+                let act = on_automatic(AuditAction::SubscriptionDelete, &like);
+                let act = self.of_listener(act, caller, &like.listener).await;
+                self.record(caller, act).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found(
                 "automatic subscription",
                 format!("{event_name} → {listener_id}"),
@@ -203,6 +226,29 @@ impl Platform {
         }
     }
 
+    /// The act, with the name and the owner of the listener, who reads its record.
+    async fn of_listener(&self, act: Act, caller: &Caller, listener: &ListenerId) -> Act {
+        let user_id = caller.user_id();
+        let of = |act: Act, name: Option<&str>, owner: &Owner| {
+            let act = act.of(owner);
+            name.map_or(act.clone(), |name| act.named(name))
+        };
+        match listener {
+            ListenerId::Source(id) => match self.visible_source(caller, id).await {
+                Ok(source) => of(act, Some(&source.spec.name), &source.owner),
+                Err(_) => act.of_user(user_id),
+            },
+            ListenerId::Webhook(id) => match self.webhook(caller, id).await {
+                Ok(webhook) => of(act, webhook.name.as_deref(), &webhook.owner),
+                Err(_) => act.of_user(user_id),
+            },
+            ListenerId::Workflow(id) => match self.visible_workflow(caller, id).await {
+                Ok(workflow) => of(act, Some(&workflow.name), &workflow.owner),
+                Err(_) => act.of_user(user_id),
+            },
+        }
+    }
+
     /// The id of a workflow that is not deployed yet is taken, and delivered to once the caller has such a workflow.
     async fn check_listener(
         &self,
@@ -218,6 +264,33 @@ impl Platform {
             },
         }
     }
+}
+
+/// An act on a subscription. The listener is the thing: its history has what it is sent.
+fn on_subscription(action: AuditAction, subscription: &Subscription) -> Act {
+    let act = on_listener(action, &subscription.listener);
+    act.with("emitter_id", subscription.emitter.to_string())
+        .with_some("event_name", named(&subscription.channel))
+}
+
+/// The same for one to everything that the user creates.
+fn on_automatic(action: AuditAction, subscription: &AutoSubscription) -> Act {
+    let act = on_listener(action, &subscription.listener).with("automatic", true);
+    act.with_some("event_name", named(&subscription.channel))
+}
+
+/// The name of a channel, unless it is the default one.
+fn named(channel: &Channel) -> Option<&str> {
+    Some(channel.name()).filter(|name| !name.is_empty())
+}
+
+fn on_listener(action: AuditAction, listener: &ListenerId) -> Act {
+    let kind = match listener {
+        ListenerId::Source(_) => "source",
+        ListenerId::Workflow(_) => "workflow",
+        ListenerId::Webhook(_) => "webhook",
+    };
+    Act::new(action, kind, listener.as_str())
 }
 
 fn listener(id: &str) -> Result<ListenerId, PlatformError> {

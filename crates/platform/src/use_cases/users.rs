@@ -6,13 +6,15 @@ use headwater_model::{
     page::{Page, PageRequest},
     time::{EpochMs, EpochSeconds},
 };
-use headwater_store::{ApiKey, FirstUser, Identity, Spender, Usage, User, Workspace};
+use headwater_store::{ActorKind, ApiKey, FirstUser, Identity, Spender, Usage, User, Workspace};
 
 use crate::{
-    caller::{Caller, key_hash},
+    audit::{Act, AuditAction},
+    caller::{Caller, Remote, key_hash},
     config::Plan,
     error::PlatformError,
     platform::Platform,
+    use_cases::audit::nameless,
     use_cases::email::check_email,
     use_cases::keys,
     use_cases::workspaces::WorkspaceView,
@@ -104,7 +106,15 @@ impl Platform {
             workspace,
             key,
         };
-        Ok(self.core.store.create_first_user(first).await?)
+        let user = self.core.store.create_first_user(first).await?;
+        let act = Act::new(AuditAction::UserCreate, "user", &user.id);
+        let act = act
+            .of_user(&user.id)
+            .named(&user.username)
+            .with("is_admin", true);
+        self.record_of(nameless(ActorKind::Node), &Remote::default(), act)
+            .await;
+        Ok(user)
     }
 
     /// Creates a user with a key (`POST /users`). It is a member of nothing.
@@ -123,6 +133,9 @@ impl Platform {
         let api_key = keys::generate(&self.core.env);
         let key = self.first_key(&user, &api_key);
         self.core.store.create_user(user.clone(), key).await?;
+        let act = Act::new(AuditAction::UserCreate, "user", &user.id);
+        self.record(caller, act.of_user(&user.id).named(&user.username))
+            .await;
         Ok(NewUser { user, api_key })
     }
 
@@ -158,6 +171,9 @@ impl Platform {
         self.owners_changed();
         self.feeds.disconnect(|key| key.user_id == *id);
         self.files.delete_all(id.as_str()).await;
+        let act = Act::new(AuditAction::UserDelete, "user", id);
+        self.record(caller, act.of_user(id).named(&user.username))
+            .await;
         Ok(())
     }
 

@@ -3,7 +3,13 @@
 use headwater_model::{id::WorkspaceId, time::EpochSeconds};
 use headwater_store::Variable;
 
-use crate::{caller::Caller, error::PlatformError, platform::Platform, secrets::variable_purpose};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    secrets::variable_purpose,
+};
 
 /// Characters of a name, bytes of a value, and variables of an owner.
 const NAME_CHARS: usize = 100;
@@ -75,6 +81,8 @@ impl Platform {
         let updated_at = variable.updated_at;
         self.core.store.set_variable(tenant, variable).await?;
         self.workflows.context().variables.forget(tenant);
+        let act = Act::new(AuditAction::VariableSet, "variable", name);
+        self.record(caller, act.of(&owner)).await;
         Ok(VariableView {
             name: name.to_owned(),
             updated_at,
@@ -99,7 +107,11 @@ impl Platform {
             .await?;
         self.workflows.context().variables.forget(owner.tenant());
         match is_deleted {
-            true => Ok(()),
+            true => {
+                let act = Act::new(AuditAction::VariableDelete, "variable", name);
+                self.record(caller, act.of(&owner)).await;
+                Ok(())
+            }
             false => Err(PlatformError::not_found("variable", name)),
         }
     }

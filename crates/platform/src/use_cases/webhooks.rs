@@ -17,6 +17,7 @@ use headwater_store::{
 };
 
 use crate::{
+    audit::{Act, AuditAction, host},
     caller::Caller,
     chore::Chore,
     couriers::{
@@ -107,6 +108,8 @@ impl Platform {
             updated_at: now_at,
         };
         self.core.store.create_webhook(webhook.clone()).await?;
+        self.record(caller, told(AuditAction::WebhookCreate, &webhook))
+            .await;
         Ok(WebhookWithSecret { webhook, secret })
     }
 
@@ -157,7 +160,10 @@ impl Platform {
         id: &WebhookId,
     ) -> Result<SentSample, PlatformError> {
         let webhook = self.webhook(caller, id).await?;
-        self.couriers.send_sample(webhook).await
+        let act = told(AuditAction::WebhookTest, &webhook);
+        let sent = self.couriers.send_sample(webhook).await?;
+        self.record(caller, act).await;
+        Ok(sent)
     }
 
     /// A webhook that the caller may see.
@@ -191,7 +197,12 @@ impl Platform {
             ordering: change.ordering,
             ..WebhookChange::default()
         };
-        self.write_webhook_change(id, change).await
+        let (fields, active) = (changed_fields(&change), change.active);
+        let webhook = self.write_webhook_change(id, change).await?;
+        let act = told(AuditAction::WebhookUpdate, &webhook);
+        let act = act.with("fields", fields).with_some("active", active);
+        self.record(caller, act).await;
+        Ok(webhook)
     }
 
     /// Deletes a webhook with its subscriptions and deliveries.
@@ -201,9 +212,11 @@ impl Platform {
         id: &WebhookId,
     ) -> Result<(), PlatformError> {
         let _turn = self.webhook_changes.lock().await;
-        self.webhook(caller, id).await?;
+        let webhook = self.webhook(caller, id).await?;
         self.core.store.delete_webhook(id).await?;
         self.couriers.webhook_changed(id);
+        self.record(caller, told(AuditAction::WebhookDelete, &webhook))
+            .await;
         Ok(())
     }
 
@@ -236,6 +249,8 @@ impl Platform {
             ..WebhookChange::default()
         };
         let webhook = self.write_webhook_change(id, change).await?;
+        self.record(caller, told(AuditAction::WebhookRotateSecret, &webhook))
+            .await;
         Ok(WebhookWithSecret { webhook, secret })
     }
 
@@ -263,6 +278,23 @@ impl Platform {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// An act on a webhook, with the host that it leads to: its path may be a secret.
+fn told(action: AuditAction, webhook: &Webhook) -> Act {
+    Act::on_webhook(action, webhook).with("host", host(&webhook.url))
+}
+
+fn changed_fields(change: &WebhookChange) -> Vec<&'static str> {
+    let fields = [
+        ("name", change.name.is_some()),
+        ("description", change.description.is_some()),
+        ("url", change.url.is_some()),
+        ("active", change.active.is_some()),
+        ("ordering", change.ordering.is_some()),
+    ];
+    let given = fields.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(field, _)| field).collect()
 }
 
 /// Empty text is none.

@@ -32,7 +32,12 @@ pub use self::{
     runs::{StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView},
     waits::{ResumeRequest, WaitAction, WaitAnswer},
 };
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+};
 
 /// A folder to deploy.
 #[derive(Debug, Clone, Default)]
@@ -138,7 +143,12 @@ impl Platform {
         let event = event.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
         let event = serde_json::value::to_raw_value(&event)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
-        self.start_run(&workflow, headwater_store::Trigger::Manual, event, None)
-            .await
+        let started = self
+            .start_run(&workflow, headwater_store::Trigger::Manual, event, None)
+            .await?;
+        let act = Act::on_workflow(AuditAction::WorkflowRun, &workflow);
+        self.record(caller, act.with("run_id", started.as_str()))
+            .await;
+        Ok(started)
     }
 }

@@ -7,7 +7,11 @@ use headwater_model::{
 use headwater_store::{Spender, Usage, User, Workspace};
 
 use crate::{
-    caller::Caller, error::PlatformError, platform::Platform, use_cases::email::check_email,
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::email::check_email,
 };
 
 /// The maximum length of an orgname.
@@ -67,6 +71,9 @@ impl Platform {
             .store
             .create_workspace(workspace.clone(), caller.user_id())
             .await?;
+        let act = Act::new(AuditAction::WorkspaceCreate, "workspace", &workspace.id);
+        let act = act.of_workspace(&workspace.id).named(&workspace.orgname);
+        self.record(caller, act).await;
         self.workspace_view(workspace).await
     }
 
@@ -144,6 +151,8 @@ impl Platform {
         };
         let found = found.ok_or_else(|| PlatformError::not_found("user", user))?;
         self.core.store.add_member(id, &found.id).await?;
+        let act = self.on_member(AuditAction::WorkspaceAddMember, id, &found.id);
+        self.record(caller, act.await).await;
         Ok(found)
     }
 
@@ -165,6 +174,22 @@ impl Platform {
         }
         self.owners_changed();
         self.feeds.disconnect(|key| key.user_id == *user_id);
+        let act = self.on_member(AuditAction::WorkspaceRemoveMember, id, user_id);
+        self.record(caller, act.await).await;
         Ok(())
+    }
+
+    /// An act on a member of a workspace, whose record the member reads, too.
+    async fn on_member(&self, action: AuditAction, id: &WorkspaceId, user_id: &UserId) -> Act {
+        let store = &self.core.store;
+        let workspace = store.workspace(id).await.ok().flatten();
+        let user = store.user(user_id).await.ok().flatten();
+        let act = Act::new(action, "workspace", id).of_workspace(id);
+        let act = act.of_user(user_id).with("user_id", user_id.as_str());
+        let act = act.with_some("username", user.map(|user| user.username));
+        match workspace {
+            Some(workspace) => act.named(&workspace.orgname),
+            None => act,
+        }
     }
 }

@@ -16,7 +16,7 @@ use headwater_model::{
 };
 use headwater_platform::{
     CallTarget, Callback, ComponentInput, ComponentRef, ConnectStatus, HealthStatus, LinkOpened,
-    NewConnect,
+    NewConnect, Remote,
 };
 use headwater_store::Store;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ async fn connected_and(
         browser,
     } = world
         .platform
-        .submit_form("acme", token, serde_json::Map::new())
+        .submit_form("acme", token, serde_json::Map::new(), &Remote::default())
         .await
         .unwrap()
     else {
@@ -102,6 +102,7 @@ async fn connected_and(
             ("code".to_owned(), "c".to_owned()),
         ],
         cookies: vec![(cookie, browser)],
+        ..Callback::default()
     };
     let coming_back = world.platform.handle_callback("acme", callback);
     let giving = async {

@@ -145,6 +145,7 @@ impl World {
             retained_events: 100,
             retained_runs: 100,
             retained_failed_runs: 100,
+            retained_audit_days: 90,
             shutdown_grace: Duration::from_secs(20),
             deliveries: DeliveryConfig::default(),
             mail: None,
@@ -212,9 +213,7 @@ impl World {
             .identity(&caller.identity.key.hash)
             .await
             .unwrap();
-        Caller {
-            identity: found.unwrap(),
-        }
+        Caller::with_key(found.unwrap())
     }
 
     pub(crate) async fn try_deploy(

@@ -1,6 +1,7 @@
-//! `/settings`: the person, their keys and sessions, workspaces, variables and usage; users and the node for the
+//! `/settings`: the person, their keys and sessions, workspaces, variables, usage and audit; users and the node for the
 //! administrator.
 
+pub(crate) mod audit;
 pub(crate) mod keys;
 pub(crate) mod members;
 pub(crate) mod node;
@@ -15,13 +16,14 @@ use maud::{Markup, html};
 
 use crate::{part::tabs::tabs, reply::Page, reply::Section, visit::Visitor};
 
-const TABS: [(&str, &str); 6] = [
+const TABS: [(&str, &str); 7] = [
     ("profile", "Profile"),
     ("keys", "Keys"),
     ("sessions", "Sessions"),
     ("members", "Members"),
     ("variables", "Variables"),
     ("usage", "Usage"),
+    ("audit", "Audit"),
 ];
 /// For the administrator besides.
 const TABS_OF_ADMIN: [(&str, &str); 2] = [("users", "Users"), ("node", "Node")];

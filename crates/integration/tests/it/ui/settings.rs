@@ -148,3 +148,46 @@ async fn only_the_administrator_sees_users_and_the_node() {
     assert!(!profile.text.contains("/settings/node"), "{}", profile.text);
     user.post("/settings/users", &fields).await.is(403);
 }
+
+#[tokio::test]
+async fn acts_are_listed_with_their_things_and_filtered_by_the_address() {
+    let node = Node::start().await;
+    let source = node.deploy(crate::code::EMITTER, json!({})).await;
+    node.put("/variables/TOKEN", json!({"value": "v"}))
+        .await
+        .is(200);
+    let visitor = Visitor::of(&node).await;
+    let page = visitor.get("/settings/audit").await.is(200);
+    for shown in [
+        "source.deploy",
+        "variable.set",
+        "session.sign_in",
+        "127.0.0.1",
+        "key ",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let link = format!("href=\"/sources/{}\"", source.id);
+    assert!(page.text.contains(&link), "{}", page.text);
+    let history = format!("/settings/audit?target={}", source.id);
+    let head = visitor.get(&source.path()).await.is(200);
+    assert!(head.text.contains(&history), "{}", head.text);
+    let page = visitor.get(&history).await.is(200);
+    assert!(page.text.contains("1 record"), "{}", page.text);
+    assert!(!page.text.contains("TOKEN"), "{}", page.text);
+    let none = visitor
+        .get("/settings/audit?actor=nobody-here")
+        .await
+        .is(200);
+    assert!(none.text.contains("No act is like this"), "{}", none.text);
+    visitor.get("/settings/audit?since=x").await.is(400);
+    // Nothing of another user, whatever the address says.
+    let bob = json!({"username": "bob", "email": "bob@example.com"});
+    let bob = node.post("/users", bob).await.is(200).data();
+    let bob = Visitor::with(&node, bob["api_key"].as_str().unwrap()).await;
+    for path in ["/settings/audit", &history] {
+        let page = bob.get(path).await.is(200);
+        assert!(!page.text.contains(&link), "{path}: {}", page.text);
+        assert!(!page.text.contains("TOKEN"), "{path}: {}", page.text);
+    }
+}

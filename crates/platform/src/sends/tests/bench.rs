@@ -86,6 +86,7 @@ pub(super) fn config() -> PlatformConfig {
         retained_events: 100,
         retained_runs: 100,
         retained_failed_runs: 100,
+        retained_audit_days: 90,
         queued_events_per_owner: u32::MAX,
         shutdown_grace: Duration::from_secs(20),
         deliveries: DeliveryConfig {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     accounts::{Verdict, health_of},
-    caller::key_hash,
+    caller::{Remote, key_hash},
     error::PlatformError,
     platform::Platform,
 };
@@ -75,6 +75,7 @@ impl Platform {
         slug: &str,
         token: &str,
         entered: Map<String, Value>,
+        from: &Remote,
     ) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
         let data = self.open_data(&connect)?;
@@ -86,7 +87,9 @@ impl Platform {
         }
         match app.auth {
             AuthType::Oauth2 => self.redirect(&app, &connect, entered).await,
-            AuthType::Fields | AuthType::None => self.keep_entered(&app, &connect, entered).await,
+            AuthType::Fields | AuthType::None => {
+                self.keep_entered(&app, &connect, entered, from).await
+            }
         }
     }
 
@@ -121,6 +124,7 @@ impl Platform {
         app: &Arc<AppDefinition>,
         connect: &Connect,
         mut fields: Map<String, Value>,
+        from: &Remote,
     ) -> Result<LinkOpened, ConnectError> {
         let verdict = match &app.probe {
             Some(probe) => Some(self.accounts.provider.probe(app, probe, &fields).await),
@@ -135,7 +139,7 @@ impl Platform {
         }
         let account = self.connected_account(app, connect, fields, None, verdict)?;
         let connected = connected(app, &account);
-        self.finish_connect(connect, account).await?;
+        self.finish_connect(connect, account, from).await?;
         Ok(LinkOpened::Connected(connected))
     }
 

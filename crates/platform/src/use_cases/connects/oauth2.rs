@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     accounts::{TokenFailure, Verdict, error_text},
-    caller::key_hash,
+    caller::{Remote, key_hash},
     error::PlatformError,
     platform::Platform,
 };
@@ -32,6 +32,8 @@ pub struct Callback {
     pub parameters: Vec<(String, String)>,
     /// The browser's cookies by name.
     pub cookies: Vec<(String, String)>,
+    /// The place that it came from.
+    pub from: Remote,
 }
 
 impl Callback {
@@ -210,7 +212,7 @@ impl Platform {
         let account =
             self.connected_account(app, connect, fields, grant.expires_in, Some(verdict))?;
         let connected = connected(app, &account);
-        match self.finish_connect(connect, account).await {
+        match self.finish_connect(connect, account, &callback.from).await {
             Ok(()) => Ok(connected),
             Err(error) => Err(because(&error.to_string())),
         }

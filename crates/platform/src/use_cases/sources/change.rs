@@ -9,13 +9,14 @@ use headwater_store::{
 };
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
     runner::Closing,
-    use_cases::sources::{SourceView, UpdateSource, plan::Wanted},
+    use_cases::sources::{SourceView, UpdateSource, deploy::told_of, plan::Wanted},
 };
 
 /// The target of an update.
@@ -51,7 +52,12 @@ impl Platform {
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let former = self.visible_source(caller, id).await?;
         let target = self.target(caller, &former, &request).await?;
-        self.change(former, target).await
+        let acts = acts(&former, &target, &request);
+        let changed = self.change(former, target).await?;
+        for act in acts {
+            self.record(caller, act).await;
+        }
+        Ok(changed)
     }
 
     /// Changes a source whose turn at a change this is.
@@ -237,4 +243,35 @@ impl Platform {
         runner.resume();
         activated
     }
+}
+
+/// The acts that an update is: a change of fields, or turning the source on or off, or both.
+fn acts(former: &Source, target: &Target, request: &UpdateSource) -> Vec<Act> {
+    let mut acts = Vec::new();
+    let mut fields = Vec::new();
+    if target.component.id != former.spec.component_id || request.refresh_deps {
+        fields.push("component".to_owned());
+    }
+    if target.spec.name != former.spec.name {
+        fields.push("name".to_owned());
+    }
+    if target.spec.is_isolated != former.spec.is_isolated {
+        fields.push("isolated".to_owned());
+    }
+    let props = request
+        .configured_props
+        .iter()
+        .flat_map(|props| props.keys());
+    fields.extend(props.map(|prop| format!("configured_props.{prop}")));
+    let was_active = former.state != SourceState::Inactive;
+    if !fields.is_empty() || was_active == target.active {
+        let act = Act::on_source(AuditAction::SourceUpdate, former).named(&target.spec.name);
+        acts.push(told_of(act.with("fields", fields), &target.component));
+    }
+    match (was_active, target.active) {
+        (true, false) => acts.push(Act::on_source(AuditAction::SourcePause, former)),
+        (false, true) => acts.push(Act::on_source(AuditAction::SourceResume, former)),
+        (true, true) | (false, false) => {}
+    }
+    acts
 }

@@ -10,6 +10,7 @@ use headwater_store::{
 };
 
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     changes::Change,
     chore::Chore,
@@ -64,7 +65,11 @@ impl Platform {
         let deployment = self.new_deployment(caller, None);
         let deployed = self.deploy_hooks(&source, &component, deployment, &mut reached);
         match deployed.await {
-            Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
+            Ok(source) => {
+                let act = Act::on_source(AuditAction::SourceDeploy, &source);
+                self.record(caller, told_of(act, &component)).await;
+                Ok(SourceView::new(self, source).of_component(&component))
+            }
             Err(error) => {
                 let undone = self.undo_deploy(&source, &component, reached.is_taken_back());
                 if let Err(error) = undone.await {
@@ -143,7 +148,10 @@ impl Platform {
                 SourceState::Deleting,
             )
             .await?;
-        self.finish_deletion(&source).await
+        self.finish_deletion(&source).await?;
+        self.record(caller, Act::on_source(AuditAction::SourceDelete, &source))
+            .await;
+        Ok(())
     }
 
     /// The rest of a deletion that has been decided.
@@ -204,4 +212,15 @@ impl Platform {
         self.core.tell(Change::Source(id.clone()));
         Ok(())
     }
+}
+
+/// An act with the code that a source runs from then on.
+pub(super) fn told_of(act: Act, component: &SavedComponent) -> Act {
+    let described = &component.description;
+    let act = act.with("component_id", component.id.as_str());
+    let act = act.with_some("component_key", described.key.clone());
+    act.with_some(
+        "component_version",
+        described.version.as_ref().map(ToString::to_string),
+    )
 }

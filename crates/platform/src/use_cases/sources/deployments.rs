@@ -9,9 +9,13 @@ use headwater_model::{
 };
 use headwater_store::{NewSourceDeployment, SavedComponent, Source, SourceDeployment, SourceState};
 
-use super::{SourceView, change::Target, hidden_secrets, plan::Wanted};
+use super::{SourceView, change::Target, deploy::told_of, hidden_secrets, plan::Wanted};
 use crate::{
-    caller::Caller, error::PlatformError, platform::Platform, use_cases::components::ComponentRef,
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::components::ComponentRef,
 };
 
 /// A deployment of a source as responses show it.
@@ -113,7 +117,12 @@ impl Platform {
             )));
         }
         let target = self.restored(caller, &present, deployment_id).await?;
-        self.change(present, target).await
+        let act = Act::on_source(AuditAction::SourceRollBack, &present);
+        let act = act.with("deployment_id", deployment_id.as_str());
+        let act = told_of(act, &target.component);
+        let changed = self.change(present, target).await?;
+        self.record(caller, act).await;
+        Ok(changed)
     }
 
     async fn kept_deployment(

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::runs::FoundRun;
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -46,9 +47,20 @@ impl Platform {
         caller: &Caller,
         id: &InvocationId,
     ) -> Result<(), PlatformError> {
-        match self.found_run(caller, id).await? {
-            FoundRun::Open(..) => self.workflows.cancel(id).await,
-            FoundRun::Ended(..) => Ok(()),
+        let run = self.found_run(caller, id).await?;
+        match run {
+            FoundRun::Open(..) => self.workflows.cancel(id).await?,
+            FoundRun::Ended(..) => return Ok(()),
         }
+        let act = on_run(AuditAction::RunCancel, id, run.workflow());
+        self.record(caller, act).await;
+        Ok(())
     }
+}
+
+/// An act on a run of a workflow.
+pub(super) fn on_run(action: AuditAction, id: &InvocationId, workflow: &Workflow) -> Act {
+    let act = Act::new(action, "run", id).of(&workflow.owner);
+    act.named(&workflow.name)
+        .with("workflow_id", workflow.id.as_str())
 }

@@ -14,6 +14,7 @@ use super::{
     DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes, folder::Folder,
 };
 use crate::{
+    audit::{Act, AuditAction},
     caller::Caller,
     chore::Chore,
     error::PlatformError,
@@ -50,8 +51,8 @@ impl Platform {
             None => self.owner(caller, request.workspace_id).await?,
         };
         folder.state.id = Some(id.clone());
-        self.deploy_folder(caller, folder, (id, owner, current))
-            .await
+        // Deploys sources in turn: too much for the stacks of callers.
+        Box::pin(self.deploy_folder(caller, folder, (id, owner, current))).await
     }
 
     async fn deploy_folder(
@@ -94,6 +95,9 @@ impl Platform {
                 return Err(error);
             }
         };
+        let act = Act::on_workflow(AuditAction::WorkflowDeploy, &workflow);
+        let act = act.with("deployment_id", workflow.deployment_id.as_str());
+        self.record(caller, act).await;
         self.drop_left_sources(caller, &sources).await;
         Ok(DeployedWorkflow {
             workflow: self.workflow_view(workflow).await?,
@@ -178,7 +182,7 @@ impl Platform {
         id: &WorkflowId,
         update: UpdateWorkflow,
     ) -> Result<WorkflowView, PlatformError> {
-        self.visible_workflow(caller, id).await?;
+        let workflow = self.visible_workflow(caller, id).await?;
         if let Some(is_active) = update.active {
             let _turn = self.lifecycles.lock(&id.clone().into()).await;
             let now_ms = self.core.env.now_ms();
@@ -191,6 +195,12 @@ impl Platform {
                 return Err(PlatformError::not_found("workflow", id));
             }
             self.changed(id);
+            let action = match is_active {
+                true => AuditAction::WorkflowActivate,
+                false => AuditAction::WorkflowDeactivate,
+            };
+            self.record(caller, Act::on_workflow(action, &workflow))
+                .await;
         }
         self.workflow(caller, id).await
     }
@@ -209,6 +219,11 @@ impl Platform {
         self.core.store.begin_workflow_deletion(id).await?;
         self.changed(id);
         self.finish_workflow_deletion(id).await?;
+        self.record(
+            caller,
+            Act::on_workflow(AuditAction::WorkflowDelete, &workflow),
+        )
+        .await;
         let sources = content
             .into_iter()
             .flat_map(|content| content.sources.into_values());

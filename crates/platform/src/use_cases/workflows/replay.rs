@@ -7,8 +7,9 @@ use headwater_store::Trigger;
 use headwater_workflow::{path::Path, run::Replay};
 use serde_json::value::RawValue;
 
-use super::runs::FoundRun;
+use super::{cancel::on_run, runs::FoundRun};
 use crate::{
+    audit::AuditAction,
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -75,6 +76,10 @@ impl Platform {
         let started = self
             .start_run(run.workflow(), Trigger::Manual, event, Some(head))
             .await?;
+        let act = on_run(AuditAction::RunReplay, id, run.workflow());
+        let act = act.with_some("from", request.from.as_deref());
+        self.record(caller, act.with("run_id", started.as_str()))
+            .await;
         Ok((started, plan))
     }
 

@@ -8,7 +8,9 @@ use headwater_workflow::{
 };
 use serde_json::{Value, value::RawValue};
 
+use super::cancel::on_run;
 use crate::{
+    audit::AuditAction,
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -151,6 +153,12 @@ impl Platform {
                 return Err(PlatformError::Conflict(reason));
             }
         };
-        self.answer_wait(&wait.urls.token, action, data).await
+        let found = self.found_run(caller, id).await?;
+        let act = on_run(AuditAction::RunResume, id, found.workflow());
+        let answered = self.answer_wait(&wait.urls.token, action, data).await?;
+        let act = act.with("path", wait.path.to_string());
+        self.record(caller, act.with("again", request.runs_again))
+            .await;
+        Ok(answered)
     }
 }

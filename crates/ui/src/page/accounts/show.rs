@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use super::uses::Uses;
 use crate::{
-    part::{code::quoted, health::health, text, time},
+    part::{code::quoted, health::health, history::history, text, time},
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
@@ -73,6 +73,7 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
             form method="post" action={ (base) "/check" } { button { "Check now" } }
             @if is_known { form method="post" action={ (base) "/reconnect" } { button { "Reconnect" } } }
             a.button href={ (base) "/rename" } { "Rename" }
+            (history(account.id.as_str()))
             a.button.danger href={ (base) "/delete" } { "Delete" }
         }
     }

@@ -91,6 +91,7 @@ fn configuration(config: &PlatformConfig) -> Markup {
             dt { "Apps" } dd { (grouped(config.apps.search("", &PageRequest::first(1)).total_count)) }
             dt { "Events kept" } dd { (grouped(config.retained_events.into())) " of each emitter and kind of channel" }
             dt { "Runs kept" } dd { (grouped(config.retained_runs.into())) " that succeeded and " (grouped(config.retained_failed_runs.into())) " that failed, of each source or workflow" }
+            dt { "Audit records" } dd { @match config.retained_audit_days { 0 => "none: --retained-audit-days is 0" days => { "kept for " (text::counted(days.into(), "day", "days")) } } }
             dt { "Waiting events" } dd { (grouped(config.queued_events_per_owner.into())) " of each owner" }
             dt { "Requests at once" } dd { (grouped(config.source_concurrency as u64)) " of each source" }
             dt { "Runs a day" } dd { (number(config.daily_invocations_quota)) " of each user" }

@@ -8,6 +8,7 @@ use crate::{
     address::Address as _,
     part::{
         code::{copyable, quoted},
+        history::history,
         icon::{Icon, icon},
         outcome::outcome,
         schedule::in_words,
@@ -138,6 +139,7 @@ impl Shown {
                         button name="active" value="true" { (icon(Icon::Play)) "Resume" }
                     }
                 }
+                (history(self.view.source.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

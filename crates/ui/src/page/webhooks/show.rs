@@ -20,6 +20,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
+        history::history,
         icon::{Icon, icon},
         pager::{Ends, pager},
         state::{Tone, state},
@@ -93,6 +94,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
                     @if webhook.active { button name="active" value="false" { (icon(Icon::Paused)) "Pause" } }
                     @else { button name="active" value="true" { (icon(Icon::Play)) "Resume" } }
                 }
+                (history(webhook.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

@@ -9,6 +9,7 @@ use crate::{
     address::Address as _,
     part::{
         code::{copyable, quoted},
+        history::history,
         icon::{Icon, icon},
         outcome::outcome,
         schedule::in_words,
@@ -112,6 +113,7 @@ impl Shown {
                         button name="active" value="true" { (icon(Icon::Play)) "Resume" }
                     }
                 }
+                (history(self.view.workflow.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }

@@ -164,6 +164,7 @@ fn config() -> PlatformConfig {
         retained_events: headwater_model::limits::RETAINED_EVENTS,
         retained_runs: 1,
         retained_failed_runs: 1,
+        retained_audit_days: 0,
         shutdown_grace: Duration::ZERO,
         deliveries: DeliveryConfig {
             network: NetworkPolicy::Nothing,

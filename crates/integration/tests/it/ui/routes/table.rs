@@ -424,6 +424,7 @@ fn of_settings() -> Vec<Route> {
         page("/settings/variables/delete", SignedIn, &["list_variables"]),
         post("/settings/variables/delete", Owner, &["delete_variable"]).with(&[("name", "TOKEN")]),
         page("/settings/usage", SignedIn, &["show_usage"]),
+        page("/settings/audit", SignedIn, &["list_audit"]),
         page("/settings/users", Administrator, &["list_users"]),
         post("/settings/users", Administrator, &["create_user"])
             .with(&[("username", "eve"), ("email", "eve@example.com")]),

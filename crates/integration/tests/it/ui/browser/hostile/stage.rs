@@ -290,6 +290,11 @@ async fn of_settings(node: &Node) -> Vec<Shown> {
         shown(format!("/settings/variables?name={}", query(NAME)), &[]),
         shown("/settings/variables", &["TOKEN".to_owned()]),
         shown("/settings/usage", &[]),
+        shown("/settings/audit?action=key", &[seen(NAME)]),
+        shown(
+            "/settings/audit?action=session.sign_in",
+            &[agent.to_owned()],
+        ),
         shown(format!("/settings/members?workspace={}", query(NAME)), &[]),
     ]
 }

@@ -268,6 +268,7 @@ async fn settings_are_for_everybody_in_every_look() {
             ("settings-members", "/members"),
             ("settings-variables", "/variables"),
             ("settings-usage", "/usage"),
+            ("settings-audit", "/audit"),
             ("settings-users", "/users"),
             ("settings-node", "/node"),
         ],

@@ -142,6 +142,10 @@ pub(crate) struct RunSummary {
     status: WorkflowRunStatus,
     #[schema(inline, value_type = Trigger)]
     trigger: RunTrigger,
+    /// The run that this one repeats, if it is a replay and that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Invocation>)]
+    replay_of: Option<InvocationId>,
     /// The deployment that it follows, once it has begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<id::Deployment>)]
@@ -187,10 +191,6 @@ pub(crate) struct WorkflowRun {
     workflow_id: WorkflowId,
     /// The same for a run and its replays.
     trace_id: String,
-    /// The run that this one repeats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<id::Invocation>)]
-    replay_of: Option<InvocationId>,
     /// The reason given to `$.flow.exit` or by a block `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -371,6 +371,7 @@ impl From<WorkflowRunSummary> for RunSummary {
             id: run.id,
             status: run.status,
             trigger: run.trigger,
+            replay_of: run.replay_of,
             deployment_id: run.deployment_id,
             queued_at_ms: run.queued_at_ms,
             started_at_ms: run.started_at_ms,
@@ -396,7 +397,6 @@ impl From<WorkflowRunView> for WorkflowRun {
             run: view.run.into(),
             workflow_id: view.workflow_id,
             trace_id: view.trace_id,
-            replay_of: view.replay_of,
             reason: view.reason,
             event: view.event,
             steps: view.steps.into_iter().map(Step::from).collect(),

@@ -6,6 +6,7 @@ use super::{logs, step};
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
+use crate::workflow;
 
 /// Whether a run is a workflow's, as against a source's.
 pub(in crate::command) fn is_workflows(run: &Value) -> bool {
@@ -31,11 +32,16 @@ pub(in crate::command) fn described(run: &Value) -> String {
 }
 
 /// The trigger as files name its type.
-pub(super) fn trigger(run: &Value) -> &str {
+fn trigger(run: &Value) -> &str {
     match text(run, "trigger") {
         "timer" => "schedule",
         trigger => trigger,
     }
+}
+
+/// The cause in a list.
+pub(super) fn cause(run: &Value) -> String {
+    workflow::cause(run, trigger(run))
 }
 
 /// The waits that can be answered.

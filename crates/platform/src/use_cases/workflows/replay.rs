@@ -73,7 +73,7 @@ impl Platform {
             event,
         } = self.prepared_replay(caller, id, request).await?;
         let started = self
-            .start_run(run.workflow(), Trigger::Manual, event, Some(head))
+            .start_run(run.workflow(), Trigger::Replay, event, Some(head))
             .await?;
         Ok((started, plan))
     }

@@ -129,7 +129,7 @@ fn facts(
                 }
             }
             dt { "Deployment" } dd { (deployment(followed.map(|view| &view.deployment), list, now_ms)) }
-            @if let Some(of) = &view.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
+            @if let Some(of) = &view.run.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
             @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::value(reason)) } }
             dt { "Trace" } dd { code { (view.trace_id) } }
             dt { "Id" } dd { code { (run.id) } }

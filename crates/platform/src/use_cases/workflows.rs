@@ -6,6 +6,7 @@ mod code;
 mod deploy;
 mod deployments;
 mod folder;
+mod lacks;
 mod listing;
 mod outline;
 mod replay;

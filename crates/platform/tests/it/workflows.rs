@@ -5,6 +5,7 @@ mod blocks;
 mod complaints;
 mod error_mails;
 mod flow;
+mod lacks;
 mod limits;
 mod linear;
 mod lost_nodes;

@@ -73,6 +73,8 @@ impl Platform {
         let steps = self
             .step_components(definition, &codes, &mut folder.findings)
             .await?;
+        folder.findings.extend(self.lacks(&folder, &owner).await?);
+        let definition = &folder.definition;
         let triggers = self.trigger_ids(definition, &mut folder.state);
         let workspace_id = owner.workspace_id.as_ref();
         let sources = self

@@ -11,7 +11,8 @@ use headwater_workflow::definition::Settings;
 use serde_json::value::to_raw_value;
 
 use super::{
-    DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes, folder::Folder,
+    DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes,
+    folder::Folder, lacks::new_addresses,
 };
 use crate::{
     caller::Caller,
@@ -49,6 +50,10 @@ impl Platform {
             Some(current) => current.owner.clone(),
             None => self.owner(caller, request.workspace_id).await?,
         };
+        if current.is_none() {
+            let new = new_addresses(&folder);
+            folder.findings.extend(new);
+        }
         folder.state.id = Some(id.clone());
         self.deploy_folder(caller, folder, (id, owner, current))
             .await

@@ -1,5 +1,5 @@
-//! Things that a folder counts on and its node lacks: a way for mail to come in or to go out, and variables. They are told,
-//! and the deployment goes on: they may come later.
+//! Things that a folder counts on and its node lacks: a way for mail to come in or to go out, variables, and the workflow that
+//! its state file names. They are told, and the deployment goes on: they may come later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,6 +81,31 @@ impl Platform {
             false => Remarks::new(),
         }
     }
+}
+
+/// Tells the triggers that had an address before, where the workflow is created: former addresses are not given again, as
+/// deleting a workflow is the way to get rid of them.
+pub(super) fn new_addresses(folder: &Folder) -> Vec<Finding> {
+    let Some(id) = &folder.state.id else {
+        return Vec::new();
+    };
+    let triggers = folder.definition.triggers.iter().filter_map(|trigger| {
+        let (address, whom) = match trigger.config {
+            TriggerConfig::Http(_) => ("URL", "calls"),
+            TriggerConfig::Email => ("address", "writes to"),
+            _ => return None,
+        };
+        let is_known = trigger.id.is_some() || folder.state.triggers.contains_key(&trigger.key);
+        is_known.then(|| Finding {
+            severity: Severity::Note,
+            place: at(trigger.position.line, trigger.position.column),
+            message: format!(
+                "workflow `{id}` was not on this node, and is created: the trigger has a new {address}, which whoever {whom} it \
+                 needs to know"
+            ),
+        })
+    });
+    triggers.collect()
 }
 
 /// The variables that a folder reads, each with its first place and the file if it is not the definition.

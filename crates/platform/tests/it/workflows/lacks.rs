@@ -75,3 +75,27 @@ async fn variables_that_are_read_and_not_set_are_told_once_where_they_are_read()
         assert!(told.contains(&way_on), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_trigger_that_had_an_address_before_its_workflow_was_deleted_is_told_to_have_a_new_one() {
+    let world = World::new().await;
+    let flow = || Flow::with("triggers:\n- type: http\n", &[step("one", &[])]);
+    let first = flow().deploy(&world).await;
+    assert_eq!(told(&first), []);
+    let same = flow().again(&first).deploy(&world).await;
+    assert_eq!(told(&same), []);
+    let id = &first.workflow.workflow.id;
+    let deleted = world.platform.delete_workflow(&world.caller, id);
+    deleted.await.unwrap();
+    let again = flow().again(&first).deploy(&world).await;
+    assert_eq!(again.workflow.workflow.id, *id);
+    let url = |of: &DeployedWorkflow| of.workflow.triggers[0].endpoint_url.clone();
+    assert_eq!(url(&same), url(&first));
+    assert_ne!(url(&again), url(&first));
+    let found = told(&again);
+    assert_eq!((found.len(), found[0].0), (1, 4), "{found:?}");
+    assert!(
+        found[0].1.contains("the trigger has a new URL"),
+        "{found:?}"
+    );
+}

@@ -13,6 +13,7 @@ use serde_json::{Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    event::EventSummary,
     id, lenient,
     run::{ComponentError, LogLine},
     run_record::{RunDetail, Trigger},
@@ -204,6 +205,11 @@ pub(crate) struct WorkflowRun {
     waits: Vec<Wait>,
     /// Messages of its steps, in the order in which they were queued.
     sends: Vec<Send>,
+    /// Events that its steps emitted with `$.send.emit`, and messages of `$.send.sse`, oldest first, as long as the log has
+    /// them. Beyond 1 KB of JSON an event is shown as a preview.
+    emitted: Vec<EventSummary>,
+    /// Whether there are more events than the 500 that are looked at.
+    has_more_emitted: bool,
 }
 
 /// A step or block of a run.
@@ -393,7 +399,12 @@ impl From<WorkflowRunView> for WorkflowRun {
             value: send.value,
             result: send.result,
         });
+        let emitted = view.emitted.into_iter();
+        let emitted =
+            emitted.map(|event| EventSummary::of_workflow(event, &view.workflow_id, false));
         Self {
+            emitted: emitted.collect(),
+            has_more_emitted: view.has_more_emitted,
             run: view.run.into(),
             workflow_id: view.workflow_id,
             trace_id: view.trace_id,

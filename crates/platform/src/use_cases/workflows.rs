@@ -5,6 +5,7 @@ mod cancel;
 mod code;
 mod deploy;
 mod deployments;
+mod emitted;
 mod folder;
 mod lacks;
 mod listing;

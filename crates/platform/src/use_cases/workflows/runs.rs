@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use headwater_model::{
+    event::Event,
     id::{DeploymentId, InvocationId, WorkflowId},
     outcome::ComponentError,
     time::EpochMs,
@@ -107,6 +108,10 @@ pub struct WorkflowRunView {
     pub waits: Vec<WaitView>,
     /// Its sends.
     pub sends: Vec<SendRecord>,
+    /// The events that its steps emitted, oldest first, as long as the log has them.
+    pub emitted: Vec<Event>,
+    /// Whether there are more than these.
+    pub has_more_emitted: bool,
 }
 
 /// A step or block of a run.
@@ -272,6 +277,7 @@ impl Platform {
             }
             steps.push(step);
         }
+        let (emitted, has_more_emitted) = self.emitted(&found).await?;
         Ok(WorkflowRunView {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
@@ -281,6 +287,8 @@ impl Platform {
             steps,
             waits,
             sends: self.shown_sends(id).await?,
+            emitted,
+            has_more_emitted,
             run,
         })
     }

@@ -304,7 +304,7 @@ impl Actor {
                     .ended((&path, execution), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
                 if let StepOutcome::Failed(failure) = &mut end.outcome {
-                    name_limit(failure);
+                    name_setting(failure);
                 }
                 executed.masks.hide(&mut end, &mut logs);
                 if !run.measure(&mut end) {
@@ -326,13 +326,8 @@ impl Actor {
     }
 }
 
-/// Says which limit of the workflow a step came to.
-fn name_limit(failure: &mut Failure) {
-    // A worker knows one run of code at a time, which is the step.
-    let told = failure
-        .error
-        .message
-        .replace("the run took", "the step took");
+/// Adds the setting by which a step that came to a limit gets more.
+fn name_setting(failure: &mut Failure) {
     let raise = match failure.cause {
         Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
         Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
@@ -343,7 +338,7 @@ fn name_limit(failure: &mut Failure) {
         | Cause::WaitTimedOut
         | Cause::Called => return,
     };
-    failure.error.message = format!("{told}; {raise}");
+    failure.error.message = format!("{}; {raise}", failure.error.message);
 }
 
 /// Exports what is known of a try that failed, if another one follows.

@@ -11,6 +11,7 @@ mod linear;
 mod lost_nodes;
 mod props;
 mod replay;
+mod sends;
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -8,7 +8,7 @@ use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Cause, Failure, Order, RunEnd, State, StepOutcome, Work},
+    run::{Cause, Failure, Order, Place, RunEnd, State, StepOutcome, Work},
 };
 use serde_json::{
     Value, json,
@@ -296,12 +296,10 @@ impl Actor {
                 let chance = self.context.core.env.chance();
                 let place = run.tree.places().get(&executed.path);
                 let tries = place.map_or(1, |place| place.failed_tries + 1);
-                let execution = place
-                    .and_then(|place| place.rerun.as_ref())
-                    .map_or(1, |rerun| rerun.runs);
+                let first_send = place.map_or(0, Place::next_send);
                 let ended = executed
                     .effects
-                    .ended((&path, execution), executed.outcome, chance);
+                    .ended((&path, first_send), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
                 if let StepOutcome::Failed(failure) = &mut end.outcome {
                     name_setting(failure);
@@ -312,6 +310,9 @@ impl Actor {
                 }
                 sends.hide(&executed.masks);
                 run.logs.add(&executed.path, logs);
+                if let Some(place) = run.tree.place_mut(&executed.path) {
+                    place.sends(sends.queued.len());
+                }
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);

@@ -83,6 +83,8 @@ Deno.test("a source without run cannot be described nor run", async () => {
   const described = await worker.describe();
   assert.equal(described.type, "describe_failed");
   assert.equal(described.error.message, "the source has no run method");
+  assert.equal(described.error.code, "NO_RUN");
+  assert.equal(described.error.stack, "");
   assert.match((await worker.run()).outcome.error.message, /no run method/);
 });
 

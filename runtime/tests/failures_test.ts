@@ -37,6 +37,34 @@ Deno.test("causes and gathered errors are told with the error", async () => {
   assert.deepEqual([frozen.name, frozen.message], ["RangeError", "cold"]);
 });
 
+Deno.test("stacks have no frames of modules that the runtime has built in", async () => {
+  await using worker = await startComponent(source(`
+    if (event === "address") return new URL("nowhere");
+    const reason = Object.assign(new Error("getaddrinfo ENOTFOUND a.example"), {
+      code: "ENOTFOUND",
+      stack: "Error: getaddrinfo ENOTFOUND a.example\\n" +
+        "    at GetAddrInfoReqWrap.onlookupall [as oncomplete] (node:dns:122:26)\\n" +
+        "    at lookup (ext:deno_node/internal/dns.ts:9:1)\\n    at ext:deno_node/_next.ts:1:1\\n" +
+        "    at ask (file:///npm/client.js:3:1)",
+    });
+    const cause = { "reason": reason, "code": { code: "ECONNREFUSED", message: "" } }[event];
+    throw new TypeError(event === "other" ? "no" : "fetch failed", { cause });`));
+  const errorOf = async (event: string) => (await worker.run({ event })).outcome.error;
+  const { stack: ofAddress } = await errorOf("address");
+  assert.match(ofAddress, /^TypeError: .*\n {4}at .*component\.mjs:2:/);
+  assert.doesNotMatch(ofAddress, /ext:/);
+  const failed = await errorOf("reason");
+  assert.equal(failed.message, "fetch failed: getaddrinfo ENOTFOUND a.example");
+  const frames = failed.stack.split("Caused by: ")[1].split("\n");
+  assert.deepEqual(frames, [
+    "Error: getaddrinfo ENOTFOUND a.example",
+    "    at ask (file:///npm/client.js:3:1)",
+  ]);
+  assert.equal((await errorOf("code")).message, "fetch failed: ECONNREFUSED");
+  assert.equal((await errorOf("none")).message, "fetch failed");
+  assert.equal((await errorOf("other")).message, "no");
+});
+
 Deno.test("the status of the response that an error is about is told, wherever clients put it", async () => {
   await using worker = await startComponent(source(`
     switch (event) {

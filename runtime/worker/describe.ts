@@ -24,7 +24,10 @@ const MAX_SAMPLE_BYTES = 64 * 1024;
 /** The description as JSON text. */
 export function describeComponent(component: Component): string {
   const missing = missingRun(component);
-  if (missing !== undefined) throw new TypeError(missing);
+  if (missing !== undefined) {
+    // Nothing of the component's own ran: a stack would show ours.
+    throw Object.assign(new TypeError(missing), { code: "NO_RUN", exposeStack: false });
+  }
   const hooks: Definitions = isObject(component.hooks) ? component.hooks : {};
   const description: Description = {
     name: jsonable(component.name),

@@ -23,11 +23,16 @@ const SHARED_MODULE = new RegExp(
   "g",
 );
 
-/** Stack frames of the runtime, and the one that carries its context. */
+/** A stack frame in a module that the runtime has built in. */
+const BUILT_IN_FRAME = /^\s+at (?:.*\()?(?:ext|node):/;
+
+/** Stack frames of the runtime: nobody can change what is there. */
 function isRuntimeFrame(line: string): boolean {
-  return line.includes(RUNTIME_FOLDER) ||
-    line.includes("(ext:deno_node/async_hooks.ts");
+  return line.includes(RUNTIME_FOLDER) || BUILT_IN_FRAME.test(line);
 }
+
+/** The message of clients that tell the reason in the cause alone. */
+const WITHOUT_REASON = "fetch failed";
 
 /** The number of causes, or aggregated errors, in a stack. */
 const MAX_REASONS = 5;
@@ -109,7 +114,9 @@ export class FailureFormat {
       string,
       unknown
     >;
-    const text = typeof message === "string" ? message : shortForm(thrown);
+    const text = typeof message === "string"
+      ? withReason(message, (thrown as { cause?: unknown }).cause)
+      : shortForm(thrown);
     const error: WireError = {
       name: typeof name === "string" && name !== "" ? name : "Error",
       message: this.clean(text),
@@ -125,6 +132,16 @@ export class FailureFormat {
     if (status !== undefined) error.status = status;
     return error;
   }
+}
+
+/** The message with the reason, where its first line would be all that lists show, and says nothing. */
+function withReason(message: string, cause: unknown): string {
+  if (message !== WITHOUT_REASON || typeof cause !== "object" || cause === null) {
+    return message;
+  }
+  const { message: of, code } = cause as { message?: unknown; code?: unknown };
+  const reason = [of, code].find((text) => typeof text === "string" && text !== "");
+  return reason === undefined ? message : `${message}: ${reason}`;
 }
 
 function placed(error: WireError, place: string): WireError {

@@ -16,6 +16,14 @@ pub(crate) async fn find(client: &Client, given: &str) -> Result<Value> {
     client.get(&["workflows", &id]).await
 }
 
+/// The cause of a run in a list: its trigger, or the run that it repeats.
+pub(crate) fn cause(run: &Value, trigger: &str) -> String {
+    match text(run, "replay_of") {
+        "" => trigger.to_owned(),
+        replayed => format!("replay of {replayed}"),
+    }
+}
+
 /// The id alone: an id, and that of a folder, is taken as it is, without asking for the workflow.
 pub(crate) async fn find_id(client: &Client, given: &str) -> Result<String> {
     if given.starts_with("p_") {

@@ -22,6 +22,8 @@ pub struct PlatformConfig {
     pub endpoint_domain: Option<String>,
     /// The host of the addresses to which mail for workflows comes.
     pub mail_host: String,
+    /// Whether the node takes mail at all.
+    pub takes_mail: bool,
     /// HTTP invocations that run at once in one source's worker.
     pub source_concurrency: usize,
     /// Events kept per emitter and channel class.

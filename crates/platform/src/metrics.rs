@@ -40,7 +40,9 @@ const ATTEMPT_SECONDS: [f64; 11] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0,
 ];
 /// By [`trigger`].
-const TRIGGERS: [&str; 7] = ["timer", "http", "manual", "event", "hook", "email", "call"];
+const TRIGGERS: [&str; 8] = [
+    "timer", "http", "manual", "event", "hook", "email", "call", "replay",
+];
 /// By [`outcome`].
 const OUTCOMES: [&str; 6] = [
     "returned",
@@ -279,6 +281,7 @@ fn trigger(trigger: RunTrigger) -> usize {
         RunTrigger::Deploy | RunTrigger::Activate | RunTrigger::Deactivate => 4,
         RunTrigger::Email => 5,
         RunTrigger::Call => 6,
+        RunTrigger::Replay => 7,
     }
 }
 

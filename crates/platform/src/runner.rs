@@ -122,7 +122,7 @@ impl Runners {
             origin: origin::origin(),
         };
         // Work that finds no room in memory waits in the store, but somebody waits for a manual run.
-        let has_room = trigger == Trigger::Manual || self.has_room(id);
+        let has_room = trigger.is_by_hand() || self.has_room(id);
         let is_taken = has_room && !core.stopping.is_cancelled();
         let (runners, id) = (self.clone(), id.clone());
         let queued = async move {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
     AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
-    RunnableLease, SourceState, StoreError, Taken, Trigger, WorkLimit, WorkflowState,
+    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
@@ -23,7 +23,8 @@ use crate::{
 const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 /// A run of a workflow that goes on, or begins, while the workflow is inactive: its triggers are off, and nothing else.
-const WHILE_INACTIVE: &str = "(invocations.state IS NOT NULL OR invocations.trigger = 'manual')";
+const WHILE_INACTIVE: &str =
+    "(invocations.state IS NOT NULL OR invocations.trigger IN ('manual', 'replay'))";
 
 pub(crate) fn enqueue(
     connection: &Connection,
@@ -82,7 +83,7 @@ fn check_takes(connection: &Connection, invocation: &NewInvocation) -> Result<()
     if let RunnableId::Workflow(id) = runnable {
         return match workflow_state::state(connection, id.as_str())? {
             None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
-            Some(WorkflowState::Inactive) if invocation.trigger != Trigger::Manual => {
+            Some(WorkflowState::Inactive) if !invocation.trigger.is_by_hand() => {
                 Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
             }
             Some(WorkflowState::Active | WorkflowState::Inactive) => {

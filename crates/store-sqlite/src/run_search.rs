@@ -94,7 +94,7 @@ fn find(
         let Some(looked) = walk.next(connection)? else {
             break;
         };
-        searched += u32::from(!looked.is_open);
+        searched += 1;
         if looked.matches {
             found.push(looked.clone());
         }

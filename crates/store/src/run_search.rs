@@ -14,7 +14,7 @@ use crate::{
     tenants::Viewer,
 };
 
-/// Runs that one search or one count looks at, those that have ended and those that have not each for themselves.
+/// Runs that one search looks at.
 pub const RUNS_SEARCHED_MAX: u32 = 10_000;
 
 /// The states of runs to find.
@@ -110,8 +110,8 @@ impl RunHour {
 
 /// The runs of a viewer's sources and workflows, whichever.
 ///
-/// Every search and count looks at a bounded number of runs, in the order of their ids. Its cost depends on that number and
-/// on the number of the viewer's sources and workflows, not on how many runs there are.
+/// Every search and count looks at a bounded number of the viewer's runs, in the order of their ids. Its cost depends on that
+/// number and on the number of the viewer's sources and workflows, not on how many runs have ended.
 #[async_trait]
 pub trait RunSearch {
     /// A page of the runs that the filter describes, newest first, whether they have ended or not.
@@ -121,8 +121,10 @@ pub trait RunSearch {
     /// MUST page both ways over all sources and workflows, open runs among those that have ended
     /// (`conformance::run_search::runs_of_all_sources_are_paged_both_ways`), and find those of the filter alone
     /// (`conformance::run_search::runs_are_found_by_each_field_of_the_filter`).
-    /// MUST look at [`RUNS_SEARCHED_MAX`] at most of those that have ended, and say where it stopped, and at as many of those
-    /// that have not (`conformance::run_search::a_search_of_runs_is_bounded_and_goes_on_where_it_stopped`).
+    /// MUST page over any number of those that have not ended
+    /// (`conformance::run_search::more_open_runs_than_one_search_looks_at_are_paged_both_ways`).
+    /// MUST look at [`RUNS_SEARCHED_MAX`] at most, and say where it stopped
+    /// (`conformance::run_search::a_search_of_runs_is_bounded_and_goes_on_where_it_stopped`).
     async fn find_runs(
         &self,
         viewer: &Viewer,

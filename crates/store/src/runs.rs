@@ -39,6 +39,8 @@ pub enum RunTrigger {
     Email,
     /// A step of a workflow that calls this one.
     Call,
+    /// A request to do a run of a workflow again.
+    Replay,
     /// The first deployment: the hook `deploy`.
     Deploy,
     /// The hook `activate`.
@@ -56,6 +58,7 @@ impl From<Trigger> for RunTrigger {
             Trigger::Event => Self::Event,
             Trigger::Email => Self::Email,
             Trigger::Call => Self::Call,
+            Trigger::Replay => Self::Replay,
         }
     }
 }
@@ -70,6 +73,7 @@ impl RunTrigger {
             Self::Event => Some(Trigger::Event),
             Self::Email => Some(Trigger::Email),
             Self::Call => Some(Trigger::Call),
+            Self::Replay => Some(Trigger::Replay),
             Self::Deploy | Self::Activate | Self::Deactivate => None,
         }
     }

@@ -18,6 +18,8 @@ pub enum Trigger {
     Email,
     /// A step of a workflow that calls this one.
     Call,
+    /// A request to do a run of a workflow again.
+    Replay,
 }
 
 /// The scheduling of runs of one trigger.
@@ -39,18 +41,25 @@ pub enum Admission {
 }
 
 impl Trigger {
+    /// Whether somebody asked for the run, which then begins even if nothing else starts one.
+    pub fn is_by_hand(self) -> bool {
+        matches!(self, Self::Manual | Self::Replay)
+    }
+
     /// The scheduling of its runs.
     pub fn lane(self) -> Lane {
         match self {
             Self::Http => Lane::Concurrent,
-            Self::Timer | Self::Manual | Self::Event | Self::Email | Self::Call => Lane::Serial,
+            Self::Timer | Self::Manual | Self::Event | Self::Email | Self::Call | Self::Replay => {
+                Lane::Serial
+            }
         }
     }
 
     /// The moment at which its invocations count against the quota.
     pub fn admission(self) -> Admission {
         match self {
-            Self::Http | Self::Manual => Admission::WhenQueued,
+            Self::Http | Self::Manual | Self::Replay => Admission::WhenQueued,
             Self::Timer | Self::Event | Self::Email | Self::Call => Admission::WhenStarted,
         }
     }

@@ -8,6 +8,7 @@
 
 pub mod check;
 pub mod definition;
+pub mod environment;
 pub mod finding;
 pub mod moment;
 pub mod path;

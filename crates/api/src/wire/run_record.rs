@@ -233,6 +233,7 @@ pub(super) enum Trigger {
     Event,
     Email,
     Call,
+    Replay,
     Deploy,
     Activate,
     Deactivate,

@@ -13,6 +13,7 @@ use serde_json::{Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    event::EventSummary,
     id, lenient,
     run::{ComponentError, LogLine},
     run_record::{RunDetail, Trigger},
@@ -142,6 +143,10 @@ pub(crate) struct RunSummary {
     status: WorkflowRunStatus,
     #[schema(inline, value_type = Trigger)]
     trigger: RunTrigger,
+    /// The run that this one repeats, if it is a replay and that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Invocation>)]
+    replay_of: Option<InvocationId>,
     /// The deployment that it follows, once it has begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<id::Deployment>)]
@@ -187,10 +192,6 @@ pub(crate) struct WorkflowRun {
     workflow_id: WorkflowId,
     /// The same for a run and its replays.
     trace_id: String,
-    /// The run that this one repeats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<id::Invocation>)]
-    replay_of: Option<InvocationId>,
     /// The reason given to `$.flow.exit` or by a block `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -204,6 +205,11 @@ pub(crate) struct WorkflowRun {
     waits: Vec<Wait>,
     /// Messages of its steps, in the order in which they were queued.
     sends: Vec<Send>,
+    /// Events that its steps emitted with `$.send.emit`, and messages of `$.send.sse`, oldest first, as long as the log has
+    /// them. Beyond 1 KB of JSON an event is shown as a preview.
+    emitted: Vec<EventSummary>,
+    /// Whether there are more events than the 500 that are looked at.
+    has_more_emitted: bool,
 }
 
 /// A step or block of a run.
@@ -371,6 +377,7 @@ impl From<WorkflowRunSummary> for RunSummary {
             id: run.id,
             status: run.status,
             trigger: run.trigger,
+            replay_of: run.replay_of,
             deployment_id: run.deployment_id,
             queued_at_ms: run.queued_at_ms,
             started_at_ms: run.started_at_ms,
@@ -392,11 +399,15 @@ impl From<WorkflowRunView> for WorkflowRun {
             value: send.value,
             result: send.result,
         });
+        let emitted = view.emitted.into_iter();
+        let emitted =
+            emitted.map(|event| EventSummary::of_workflow(event, &view.workflow_id, false));
         Self {
+            emitted: emitted.collect(),
+            has_more_emitted: view.has_more_emitted,
             run: view.run.into(),
             workflow_id: view.workflow_id,
             trace_id: view.trace_id,
-            replay_of: view.replay_of,
             reason: view.reason,
             event: view.event,
             steps: view.steps.into_iter().map(Step::from).collect(),

@@ -34,7 +34,7 @@ pub(crate) struct ListRunsArguments {
     /// Only those of this workflow: its id or name
     #[arg(long, value_name = "ID_OR_NAME")]
     pub(crate) workflow: Option<String>,
-    /// Only those with this cause: timer, http, manual, event, email, call, deploy, activate or deactivate
+    /// Only those with this cause: timer, http, manual, event, email, call, replay, deploy, activate or deactivate
     #[arg(long)]
     pub(crate) trigger: Option<String>,
     /// Only those queued within this time, such as 90s, 30m or 1h, or since 2026-01-31T12:00:00Z, 2026-01-31 or epoch

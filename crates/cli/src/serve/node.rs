@@ -157,6 +157,7 @@ fn app_config(
     Ok(PlatformConfig {
         settings: settings::of(options, &given, |name| std::env::var_os(name).is_some()),
         mail_host: receiving::host(options, &public_url),
+        takes_mail: options.smtp_listen.is_some(),
         public_url: public_url.trim_end_matches('/').to_owned(),
         endpoint_domain: options.endpoint_domain.clone(),
         source_concurrency: options

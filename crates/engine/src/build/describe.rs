@@ -74,16 +74,33 @@ pub(super) fn checked(mut description: Value, is_step: bool) -> BuildResult<Desc
     }
 }
 
+/// The code of the error by which a worker says that there is nothing to run.
+const NO_RUN: &str = "NO_RUN";
+
+/// The error of a component that could not be described; a worker takes steps for sources, because they name no type.
+pub(super) fn undescribed(mut error: ComponentError, is_step: bool) -> ComponentError {
+    let has_no_run = error.code.as_ref().is_some_and(|code| code == NO_RUN);
+    if has_no_run {
+        error.code = None;
+    }
+    if has_no_run && is_step {
+        error.message =
+            "the step has no `run` method; export an object with one: `export default { async run({ steps, $ }) { … } }`"
+                .to_owned();
+    }
+    error
+}
+
 fn invalid(message: impl Into<String>) -> super::failure::BuildFailure {
     rejection(BuildStage::Evaluate, "InvalidComponentError", message)
 }
 
 #[cfg(test)]
 mod tests {
-    use headwater_model::component::ComponentType;
+    use headwater_model::{component::ComponentType, outcome::ComponentError};
     use serde_json::json;
 
-    use super::{super::failure::BuildFailure, checked};
+    use super::{super::failure::BuildFailure, checked, undescribed};
 
     #[test]
     fn only_named_versioned_components_with_run_can_be_saved() {
@@ -122,6 +139,28 @@ mod tests {
                 (message, _) => panic!("{description}: {message:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_called_what_it_is() {
+        let of_worker = ComponentError {
+            message: "the source has no run method".to_owned(),
+            code: Some(json!("NO_RUN")),
+            ..ComponentError::default()
+        };
+        let of_step = undescribed(of_worker.clone(), true);
+        assert!(
+            of_step
+                .message
+                .starts_with("the step has no `run` method; ")
+        );
+        let of_source = undescribed(of_worker.clone(), false);
+        assert_eq!(of_source.message, of_worker.message);
+        let thrown = ComponentError {
+            code: Some(json!("ENOENT")),
+            ..of_worker
+        };
+        assert_eq!(undescribed(thrown.clone(), true), thrown);
     }
 
     #[test]

@@ -74,7 +74,10 @@ impl Builder {
         lock: String,
     ) -> BuildResult<Build> {
         self.check_size(folder).await?;
-        let (packed, described) = tokio::join!(pack(folder), self.describe(folder));
+        let (packed, described) = tokio::join!(
+            pack(folder),
+            self.describe(folder, bundling.sources.is_step)
+        );
         let (mut artifact, evaluated) = (packed?, described?);
         if evaluated.only_as_module {
             factory::forbid(folder).map_err(|error| disk(folder, &error))?;
@@ -102,11 +105,11 @@ impl Builder {
         Err(rejection(BuildStage::Resolve, "SizeError", message))
     }
 
-    async fn describe(&self, folder: &Path) -> BuildResult<Evaluated> {
+    async fn describe(&self, folder: &Path, is_step: bool) -> BuildResult<Evaluated> {
         let described = self.describer.describe(folder).await?;
         let failed = |error| Rejection {
             stage: BuildStage::Evaluate,
-            error,
+            error: describe::undescribed(error, is_step),
         };
         Ok(described.map_err(failed)?)
     }

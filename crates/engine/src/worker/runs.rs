@@ -211,12 +211,13 @@ impl Runs {
 
     /// Ends the worker if a deadline has passed, else returns the time of the next check.
     pub(super) fn look_at_deadlines(&mut self, now: Instant) -> Option<Instant> {
-        let of_runs = self.in_flight.iter().map(|(&id, run)| (id, run.time));
-        let earliest = of_runs.min_by_key(|(_, time)| time.deadline());
-        if let Some((run, time)) = earliest
+        let of_runs = self.in_flight.iter();
+        let of_runs = of_runs.map(|(&id, run)| (id, run.time, run.is_step));
+        let earliest = of_runs.min_by_key(|(_, time, _)| time.deadline());
+        if let Some((run, time, is_step)) = earliest
             && time.deadline() <= now
         {
-            let message = time.message();
+            let message = time.message(is_step);
             let limit = Limit::Wall;
             // Another component's code may have kept this run from going on.
             let is_its_own = self.running().len() == 1 || !self.pulse.is_awaited();
@@ -230,7 +231,7 @@ impl Runs {
             });
         }
         self.next_look = earliest
-            .map(|(_, time)| time.deadline())
+            .map(|(_, time, _)| time.deadline())
             .filter(|_| self.ending.is_none());
         self.next_look
     }

@@ -140,7 +140,7 @@ impl Platform {
                     ended: None,
                 },
                 ListedRun::Ended(run) => RunEntry {
-                    run: WorkflowRunSummary::of_ended(&run),
+                    run: self.ended_run_summary(&run).await?,
                     runnable: run.runnable,
                     name,
                     ended: Some(run.ended),

@@ -15,6 +15,8 @@ use crate::{
 const NAME_CHARS: usize = 100;
 const VALUE_BYTES: usize = 64 * 1024;
 const VARIABLES_MAX: usize = 1_000;
+/// Bytes of all values of an owner, sealed: whatever comes in is searched for each of them.
+const VALUES_BYTES: usize = 1024 * 1024;
 /// The beginning of names that the platform sets.
 const RESERVED: &str = "PIPEDREAM_";
 
@@ -68,6 +70,13 @@ impl Platform {
         if there.len() >= VARIABLES_MAX && there.iter().all(|variable| variable.name != name) {
             return Err(PlatformError::Conflict(format!(
                 "there are {VARIABLES_MAX} variables already; delete one first"
+            )));
+        }
+        let others = there.iter().filter(|variable| variable.name != name);
+        let bytes: usize = others.map(|variable| variable.value.0.len()).sum();
+        if bytes + value.len() > VALUES_BYTES {
+            return Err(PlatformError::Conflict(format!(
+                "the variables would have more than {VALUES_BYTES} bytes together; keep large values in a data store"
             )));
         }
         let purpose = variable_purpose(tenant, name);

@@ -4,6 +4,9 @@ mod admitting;
 mod overflow;
 mod repeats;
 mod running;
+#[cfg(test)]
+mod tests;
+mod woken;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,11 +22,12 @@ use futures::{
 };
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
-    AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
+    Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
 };
 use headwater_workflow::path::Path;
 use tokio::sync::{mpsc, oneshot};
 
+use self::woken::woken_by;
 use super::{
     blob_texts::BlobTexts,
     command::Command,
@@ -87,6 +91,8 @@ pub(super) struct Actor {
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     /// Runs that were answered while some were being loaded.
     late: HashSet<InvocationId>,
+    /// Runs whose rest was written, as their next claim has shown, before this node was told.
+    rested: HashSet<InvocationId>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     results: FuturesUnordered<BoxFuture<'static, ResultTexts>>,
@@ -118,6 +124,7 @@ impl Actor {
             claiming: InFlight::default(),
             loading: FuturesOrdered::new(),
             late: HashSet::new(),
+            rested: HashSet::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             results: FuturesUnordered::new(),
@@ -279,6 +286,7 @@ impl Actor {
                         // Its wait is written, which this node has not been told yet.
                         Some(known) if known.committing == Some(Committing::Rests) => {
                             self.rests(&id);
+                            self.rested.insert(id);
                             self.load(run);
                         }
                         Some(known) => known.claimed.lease = run.lease,
@@ -387,6 +395,11 @@ impl Actor {
         }: Committed,
     ) {
         for (id, result) in runs.iter().zip(results) {
+            if self.rested.remove(id) {
+                // The run may be in memory anew, where this commit is none of its.
+                self.tell(id);
+                continue;
+            }
             let Some(run) = self.runs.get_mut(id) else {
                 continue;
             };
@@ -401,10 +414,7 @@ impl Actor {
                 self.more = true;
                 continue;
             }
-            self.context.core.tell(Change::Run {
-                workflow_id: self.id.clone(),
-                run_id: id.clone(),
-            });
+            self.tell(id);
             match written {
                 Some(Committing::Ends) => self.ended(id).await,
                 Some(Committing::Rests) => self.rests(id),
@@ -415,6 +425,14 @@ impl Actor {
         for chore in woken {
             self.context.core.nudges.nudge(chore);
         }
+    }
+
+    /// Tells those who look at a run that it has changed.
+    fn tell(&self, id: &InvocationId) {
+        self.context.core.tell(Change::Run {
+            workflow_id: self.id.clone(),
+            run_id: id.clone(),
+        });
     }
 
     /// A run has ended, and what its steps still say comes to nothing.
@@ -475,25 +493,4 @@ impl Actor {
             tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
         }
     }
-}
-
-/// The chores that may have work because of these commits: those of listeners, called workflows and callers, runs that wait, those who send.
-fn woken_by(batch: &[RunCommit]) -> Vec<Chore> {
-    let progress = || batch.iter().filter_map(|commit| commit.progress.as_ref());
-    let waits = |commit: &RunCommit| {
-        let end = commit.invocation.as_ref();
-        end.is_some_and(|end| matches!(end.then, AfterRun::Checkpoint { .. }))
-    };
-    let has_events = batch.iter().any(|commit| !commit.events.is_empty());
-    let has_queued =
-        progress().any(|progress| !progress.calls.is_empty() || !progress.resolves.is_empty());
-    let has_sends = progress().any(|progress| !progress.sends.is_empty());
-    [
-        (has_events, Chore::Dispatch),
-        (has_queued || batch.iter().any(waits), Chore::Queue),
-        (has_sends, Chore::Sends),
-    ]
-    .into_iter()
-    .filter_map(|(is_woken, chore)| is_woken.then_some(chore))
-    .collect()
 }

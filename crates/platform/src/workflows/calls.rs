@@ -72,7 +72,7 @@ impl WorkflowContext {
     ) -> Result<Arc<RawValue>, PlatformError> {
         // Boxed: every request waits for it somewhere in its own future.
         let masks = Box::pin(self.variables.masks_of(owner)).await?;
-        Ok(masks.json(&event).map_or(event, Arc::from))
+        Box::pin(masks.event(event)).await
     }
 
     /// Queues a run durably. Whoever runs the workflow is to be told.

@@ -13,9 +13,6 @@ use url::Url;
 use super::masking::Masks;
 use crate::log_line::LogLine;
 
-/// Numbers between those of the sends of two executions of a step (`$.flow.rerun`).
-const SENDS_OF_AN_EXECUTION: u32 = 10_000;
-
 /// An event that a step emitted.
 #[derive(Debug, Deserialize)]
 pub(super) struct Emitted {
@@ -91,18 +88,16 @@ impl StepEffects {
     }
 
     /// The end of the execution, and what it sends: a step that fails sends nothing.
-    /// `execution` counts the executions of the step, from 1.
+    /// `first` is the number of the first thing that it sends.
     pub(super) fn ended(
         self,
-        (path, execution): (&str, u32),
+        (path, first): (&str, u32),
         outcome: Outcome,
         chance: f64,
     ) -> (StepEnd, Sends, Vec<LogLine>) {
         let failure = Failure::of(&outcome);
         let mut sends = Sends {
-            first: execution
-                .saturating_sub(1)
-                .saturating_mul(SENDS_OF_AN_EXECUTION),
+            first,
             ..Sends::default()
         };
         if failure.is_none() {

@@ -9,8 +9,11 @@ use headwater_workflow::run::{FlowCall, Kept, StepEnd, StepOutcome};
 use serde_json::value::RawValue;
 
 use super::tokens::WaitKey;
-use crate::log_line::LogLine;
+use crate::{error::PlatformError, log_line::LogLine};
 
+/// Bytes of a text, or of all values, that are looked through on the thread of whoever asks. More are left to a thread that
+/// nobody else waits for.
+const AT_ONCE: usize = 256 * 1024;
 /// Shorter values are no secrets, and would be found everywhere.
 const VALUE_CHARS_MIN: usize = 6;
 /// The beginning and the end of a mark.
@@ -88,6 +91,32 @@ impl Masks {
             false => Some(Finders::new(&masks).expect("so few values can be looked for")),
         };
         Self { masks, finders }
+    }
+
+    /// The masks of these variables; other tasks go on while those of many are put together.
+    pub(super) async fn built(
+        key: &Arc<WaitKey>,
+        tenant: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Self, PlatformError> {
+        if variables.values().map(String::len).sum::<usize>() <= AT_ONCE {
+            return Ok(Self::of(key, tenant, variables));
+        }
+        let (key, tenant, variables) = (Arc::clone(key), tenant.to_owned(), variables.clone());
+        aside(move || Self::of(&key, &tenant, &variables)).await
+    }
+
+    /// An event without the values; other tasks go on while a large one is looked through.
+    pub(super) async fn event(
+        self: Arc<Self>,
+        event: Arc<RawValue>,
+    ) -> Result<Arc<RawValue>, PlatformError> {
+        let is_small = self.masks.is_empty() || event.get().len() <= AT_ONCE;
+        let masked = move || self.json(&event).map_or(event, Arc::from);
+        match is_small {
+            true => Ok(masked()),
+            false => aside(masked).await,
+        }
     }
 
     /// Plain text without the values.
@@ -188,6 +217,14 @@ impl Masks {
             *value = Kept::Here(Arc::from(masked));
         }
     }
+}
+
+/// Does work that takes long beside the tasks.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, PlatformError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| PlatformError::Internal(format!("masking ended early: {error}")))
 }
 
 /// The text with other words at these places, which come in their order.
@@ -316,6 +353,37 @@ mod tests {
         assert_eq!(masked["hex"], "\u{1f}x");
         let line = masked["line"].as_str().unwrap();
         assert!(line.starts_with("\nnormal ***LINE:"), "{line}");
+    }
+
+    /// Whoever takes events in serves others meanwhile: the first look at the work does not wait for its end.
+    #[tokio::test]
+    async fn a_large_event_and_many_values_are_masked_beside_the_tasks() {
+        let few = Arc::new(masks(&[("TOKEN", "hunter2-hunter2")]));
+        let of = |bytes: usize| -> Arc<RawValue> {
+            let event = json!({ "token": "hunter2-hunter2", "rest": "x".repeat(bytes) });
+            Arc::from(to_raw_value(&event).unwrap())
+        };
+        let small = std::pin::pin!(Arc::clone(&few).event(of(10)));
+        assert!(futures::poll!(small).is_ready());
+        let large = of(AT_ONCE);
+        let mut masking = std::pin::pin!(Arc::clone(&few).event(Arc::clone(&large)));
+        assert!(futures::poll!(&mut masking).is_pending());
+        let masked = masking.await.unwrap();
+        assert_eq!(masked.get(), few.json(&large).unwrap().get());
+
+        let key = Arc::new(WaitKey(SigningKey([7; 64])));
+        let many = |count: usize| -> BTreeMap<String, String> {
+            let values = (0..count).map(|number| (format!("V{number}"), format!("{number:01024}")));
+            values.collect()
+        };
+        let some = many(1);
+        let building = std::pin::pin!(Masks::built(&key, "u_1", &some));
+        assert!(futures::poll!(building).is_ready());
+        let all = many(1_000);
+        let mut building = std::pin::pin!(Masks::built(&key, "u_1", &all));
+        assert!(futures::poll!(&mut building).is_pending());
+        let built = building.await.unwrap();
+        assert!(!built.text(&format!("a {:01024}", 999)).contains("0999"));
     }
 
     #[test]

@@ -20,6 +20,8 @@ use crate::{
 
 /// Another node's change is seen after this.
 const REMEMBERED: Duration = Duration::from_secs(1);
+/// The masks of variables that have not changed are kept for so long after they were used: to build them takes time.
+const KEPT: Duration = Duration::from_secs(60);
 
 /// An owner's variables.
 #[derive(Debug, Default)]
@@ -78,11 +80,13 @@ impl OpenedVariables {
 
     async fn read(&self, owner: &Owner) -> Result<Arc<Opened>, PlatformError> {
         let (tenant, now_ms) = (owner.tenant(), self.core.env.now_ms());
-        if let Some((read_at_ms, opened)) = self.by_tenant.lock().get(tenant)
+        let former = self.by_tenant.lock().get(tenant).cloned();
+        if let Some((read_at_ms, opened)) = &former
             && now_ms.since(*read_at_ms) < REMEMBERED
         {
             return Ok(Arc::clone(opened));
         }
+        let former = former.map(|(_, opened)| opened);
         let mut values = BTreeMap::new();
         let mut hash = Sha256::new();
         let mut unopened = None;
@@ -101,14 +105,19 @@ impl OpenedVariables {
             }
             values.insert(variable.name, String::from_utf8_lossy(&value).into_owned());
         }
+        let fingerprint = hex::encode(&hash.finalize()[..8]);
+        let masks = match former.filter(|former| former.fingerprint == fingerprint) {
+            Some(same) => Arc::clone(&same.masks),
+            None => Arc::new(Masks::built(&self.mark_key, tenant, &values).await?),
+        };
         let opened = Arc::new(Opened {
-            masks: Arc::new(Masks::of(&self.mark_key, tenant, &values)),
-            fingerprint: hex::encode(&hash.finalize()[..8]),
+            masks,
+            fingerprint,
             unopened,
             values,
         });
         let mut by_tenant = self.by_tenant.lock();
-        by_tenant.retain(|_, (read_at_ms, _)| now_ms.since(*read_at_ms) < REMEMBERED);
+        by_tenant.retain(|_, (read_at_ms, _)| now_ms.since(*read_at_ms) < KEPT);
         by_tenant.insert(tenant.to_owned(), (now_ms, Arc::clone(&opened)));
         Ok(opened)
     }

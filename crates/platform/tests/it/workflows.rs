@@ -5,11 +5,13 @@ mod blocks;
 mod complaints;
 mod error_mails;
 mod flow;
+mod lacks;
 mod limits;
 mod linear;
 mod lost_nodes;
 mod props;
 mod replay;
+mod sends;
 
 use std::{collections::BTreeMap, time::Duration};
 

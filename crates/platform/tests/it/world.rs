@@ -141,6 +141,7 @@ impl World {
             public_url: "https://node.example".to_owned(),
             endpoint_domain: None,
             mail_host: "node.example".to_owned(),
+            takes_mail: true,
             source_concurrency: 16,
             retained_events: 100,
             retained_runs: 100,

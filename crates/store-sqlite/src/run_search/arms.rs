@@ -1,7 +1,8 @@
 //! The stretches of indexes in which runs of a viewer's sources and workflows are found, each in the order of ids.
 //!
-//! Records have two for each source or workflow. Invocations have no index in that order, which each of them would have to
-//! keep: the open runs are read in the order in which they are due, up to a bound, and sorted.
+//! Records have two for each source or workflow. Invocations have no index of one in that order, which each of them would
+//! have to keep: the open runs are read in the order in which they are due, and sorted. Where there are too many of them,
+//! those of all tenants are read in the order of their ids, and the others passed over.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use headwater_model::{id::InvocationId, time::EpochMs};
 use headwater_store::{
     CappedCount, RUNS_SEARCHED_MAX, RunSearchFilter, RunStates, StoreError, Viewer,
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::{
     connection::failed,
@@ -34,6 +35,8 @@ pub(super) struct Looked {
 pub(super) struct Scope {
     /// Their names by their ids.
     pub(super) names: BTreeMap<String, String>,
+    /// Their ids as a list of JSON.
+    ids: String,
     /// Ids between these two alone.
     pub(super) after: String,
     pub(super) before: String,
@@ -49,7 +52,13 @@ enum Arm {
     Ended { runnable: String, failed: bool },
     /// Runs that have not ended, by id.
     Open(Vec<Looked>),
+    /// Those that have not ended, where they are too many to be sorted.
+    ManyOpen,
 }
+
+/// Whether a row of invocations is described by a filter, whose fields are `?4` to `?6`.
+const OPEN_MATCHES: &str =
+    "(?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR queued_at_ms <= ?5) AND ?6 IS NULL";
 
 /// The arms of a walk.
 pub(super) struct RunArms<'a> {
@@ -69,8 +78,10 @@ impl Scope {
         let since = filter.since_ms.unwrap_or_default().0.min(MS_MAX);
         let until = filter.until_ms.map_or(MS_MAX, |until| until.0.min(MS_MAX));
         let at = |ms: u64| InvocationId::new(EpochMs(ms), 0).to_string();
+        let names = names(connection, viewer, filter)?;
         Ok(Self {
-            names: names(connection, viewer, filter)?,
+            ids: to_json(&names.keys().collect::<Vec<_>>())?,
+            names,
             after: at(since),
             before: at(until + 1),
             trigger: filter.trigger.as_ref().map(name_of).transpose()?,
@@ -92,10 +103,13 @@ impl Scope {
     ) -> Result<RunArms<'_>, StoreError> {
         let mut arms = Vec::new();
         if states.is_none_or(|states| states.open) {
-            let (mut open, _) = self.open(connection, RUNS_SEARCHED_MAX as usize)?;
+            let (mut open, are_more) = self.open(connection, RUNS_SEARCHED_MAX as usize)?;
             open.retain(|looked| *looked.id > *after && *looked.id < *before);
             open.sort_by(|one, other| one.id.cmp(&other.id));
-            arms.push(Arm::Open(open));
+            arms.push(match are_more {
+                true => Arm::ManyOpen,
+                false => Arm::Open(open),
+            });
         }
         for failed in [false, true] {
             let is_wanted = |states: &RunStates| {
@@ -125,15 +139,12 @@ impl Scope {
     ) -> Result<(Vec<Looked>, bool), StoreError> {
         let failed = failed("searching runs");
         let mut statement = connection
-            .prepare_cached(
-                "SELECT id,
-                        id > ?2 AND id < ?3 AND (?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR queued_at_ms <= ?5)
-                        AND ?6 IS NULL AS matches
+            .prepare_cached(&format!(
+                "SELECT id, id > ?2 AND id < ?3 AND {OPEN_MATCHES} AS matches
                  FROM invocations INDEXED BY invocations_by_runnable WHERE runnable_id = ?1
-                 ORDER BY due_at_ms, position LIMIT ?7",
-            )
+                 ORDER BY due_at_ms, position LIMIT ?7"
+            ))
             .map_err(&failed)?;
-        let queued_before = self.min_ms.map(|ms| signed(self.now_ms).saturating_sub(ms));
         let mut open = Vec::new();
         for runnable in self.names.keys() {
             let left = i64::try_from(limit - open.len()).unwrap_or(i64::MAX);
@@ -142,7 +153,7 @@ impl Scope {
                 self.after,
                 self.before,
                 self.trigger,
-                queued_before,
+                self.queued_before(),
                 self.words,
                 // One more than may be looked at shows whether these are all.
                 left.saturating_add(1)
@@ -152,14 +163,35 @@ impl Scope {
                 if open.len() == limit {
                     return Ok((open, true));
                 }
-                open.push(Looked {
-                    id: get(row, "id")?,
-                    is_open: true,
-                    matches: get(row, "matches")?,
-                });
+                open.push(looked(row, true)?);
             }
         }
         Ok((open, false))
+    }
+
+    /// The latest moment at which an open run of the filter was queued.
+    fn queued_before(&self) -> Option<i64> {
+        self.min_ms.map(|ms| signed(self.now_ms).saturating_sub(ms))
+    }
+
+    /// Up to `limit` runs that have not ended, in the order of their ids, however many there are.
+    fn many_open(
+        &self,
+        connection: &Connection,
+        (after, before): (&str, &str),
+        direction: Direction,
+        limit: i64,
+    ) -> Result<Vec<Looked>, StoreError> {
+        let parameters = params![
+            self.ids,
+            after,
+            before,
+            self.trigger,
+            self.queued_before(),
+            self.words,
+            limit
+        ];
+        read(connection, &many_open_sql(direction), parameters, true)
     }
 
     pub(super) fn count_open(
@@ -197,6 +229,39 @@ impl Scope {
         }
         Ok(counted)
     }
+}
+
+/// Invocations of the sources and workflows in the list `?1` between `?2` and `?3`, by the index of ids.
+fn many_open_sql(direction: Direction) -> String {
+    format!(
+        "SELECT id, {OPEN_MATCHES} AS matches FROM invocations
+         WHERE id > ?2 AND id < ?3 AND +runnable_id IN (SELECT value FROM json_each(?1)) ORDER BY id {} LIMIT ?7",
+        direction.order()
+    )
+}
+
+fn read(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[&dyn ToSql],
+    is_open: bool,
+) -> Result<Vec<Looked>, StoreError> {
+    let failed = failed("searching runs");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(looked(row, is_open)?);
+    }
+    Ok(found)
+}
+
+fn looked(row: &Row<'_>, is_open: bool) -> Result<Looked, StoreError> {
+    Ok(Looked {
+        id: get(row, "id")?,
+        is_open,
+        matches: get(row, "matches")?,
+    })
 }
 
 /// The condition on a record's outcome.
@@ -241,8 +306,13 @@ impl Arms for RunArms<'_> {
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<Looked>, StoreError> {
-        let (runnable, has_failed) = match &self.arms[place] {
+        let row_limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let scope = self.scope;
+        let (runnable, failed) = match &self.arms[place] {
             Arm::Ended { runnable, failed } => (runnable, *failed),
+            Arm::ManyOpen => {
+                return scope.many_open(connection, (after, before), direction, row_limit);
+            }
             Arm::Open(open) => {
                 let from = open.partition_point(|looked| *looked.id <= *after);
                 let to = open.partition_point(|looked| *looked.id < *before);
@@ -253,12 +323,6 @@ impl Arms for RunArms<'_> {
                 });
             }
         };
-        let failed = failed("searching runs");
-        let scope = self.scope;
-        let mut statement = connection
-            .prepare_cached(&self.sql(has_failed, direction))
-            .map_err(&failed)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let parameters = params![
             runnable,
             after,
@@ -266,18 +330,9 @@ impl Arms for RunArms<'_> {
             scope.trigger,
             scope.min_ms,
             scope.words,
-            limit
+            row_limit
         ];
-        let mut rows = statement.query(parameters).map_err(&failed)?;
-        let mut looked = Vec::new();
-        while let Some(row) = rows.next().map_err(&failed)? {
-            looked.push(Looked {
-                id: get(row, "id")?,
-                is_open: false,
-                matches: get(row, "matches")?,
-            });
-        }
-        Ok(looked)
+        read(connection, &self.sql(failed, direction), parameters, false)
     }
 }
 
@@ -324,6 +379,25 @@ mod tests {
     use super::*;
     use crate::{connection, migration};
 
+    fn plan(connection: &Connection, sql: &str) -> Vec<String> {
+        let explained = format!("EXPLAIN QUERY PLAN {sql}");
+        let mut statement = connection.prepare(&explained).unwrap();
+        let steps = statement.raw_query().mapped(|row| row.get("detail"));
+        steps.collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn many_open_runs_are_read_along_their_ids() {
+        let connection = connection::in_memory().unwrap();
+        migration::run(&connection).unwrap();
+        for direction in [Direction::Newest, Direction::Oldest] {
+            let steps = plan(&connection, &many_open_sql(direction));
+            assert!(steps[0].contains("(id>? AND id<?)"), "{steps:?}");
+            let is_sorted = steps.iter().any(|step| step.contains("ORDER BY"));
+            assert!(!is_sorted, "{steps:?}");
+        }
+    }
+
     #[test]
     fn records_are_read_from_their_table_in_its_order() {
         let connection = connection::in_memory().unwrap();
@@ -336,12 +410,7 @@ mod tests {
         let scope = Scope::of(&connection, &nobody, &filter, EpochMs(0)).unwrap();
         let arms = scope.arms(&connection, None, ("", "~")).unwrap();
         for direction in [Direction::Newest, Direction::Oldest] {
-            let sql = arms.sql(true, direction);
-            let mut statement = connection
-                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-                .unwrap();
-            let steps = statement.raw_query().mapped(|row| row.get("detail"));
-            let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            let steps = plan(&connection, &arms.sql(true, direction));
             let primary = "(runnable_id=? AND failed=? AND id>? AND id<?)";
             assert!(steps[0].contains(primary), "{steps:?}");
             assert_eq!(steps.len(), 1, "{steps:?}");

@@ -1,22 +1,23 @@
 //! Runs of all sources and workflows that somebody may see: found, counted, and counted by the hour.
 
-use std::time::Duration;
-
 use headwater_model::{
     id::{InvocationId, RunnableId},
     outcome::Limit,
     page::{PageRequest, Position},
     time::EpochMs,
 };
+use std::time::Duration;
 
 use super::{
     Factory,
     fixture::*,
     runs::{failed, returned},
+    workflow_runs::{begun, goes_on, step},
 };
 use crate::{
     CappedCount, EndedRun, KeptRuns, ListedRun, RUNS_SEARCHED_MAX, RunCommit, RunCounts, RunHour,
-    RunOutcome, RunSearchFilter, RunStates, RunTrigger, SourceState, Store, Viewer,
+    RunOutcome, RunProgress, RunSearchFilter, RunStates, RunTrigger, SourceState, Store, Viewer,
+    Workflow,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -315,6 +316,60 @@ pub async fn a_search_of_runs_is_bounded_and_goes_on_where_it_stopped(factory: &
         .await
         .unwrap();
     assert!(found.items.is_empty() && found.searched_to.is_some());
+}
+
+/// In the order of their ids, whatever the order in which they are due, and among those of others.
+pub async fn more_open_runs_than_one_search_looks_at_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, theirs) = (owner(), owner());
+    let flow = workflow(&*store, &mine).await;
+    let other = workflow(&*store, &theirs).await;
+    let caller = begun(&*store, &other, epoch).await;
+    let many = RUNS_SEARCHED_MAX as usize + 6;
+    let mut oldest_first = Vec::with_capacity(many);
+    let mut progress = RunProgress::default();
+    for number in 0..many {
+        let at_ms = EpochMs(T0.0 + number as u64);
+        let mut call = |to: &Workflow| {
+            let mut called = call_of(&to.id, "1");
+            called.id = InvocationId::new(at_ms, entropy());
+            // The newest is due last.
+            called.due_at_ms = at_ms;
+            progress.calls.push(called.clone());
+            called.id
+        };
+        oldest_first.push(call(&flow));
+        if number % 1_000 == 0 {
+            call(&other);
+        }
+    }
+    let calls = step(&caller, goes_on("{}"), progress);
+    commit(&*store, calls).await.unwrap();
+    let me = viewer(&mine);
+    let page = async |filter: RunSearchFilter, position| {
+        let request = PageRequest { limit: 3, position };
+        let found = store.find_runs(&me, &filter, &request, T0).await.unwrap();
+        let ids = found.items.iter().map(|found| found.run.id().clone());
+        (ids.collect::<Vec<_>>(), found.searched_to)
+    };
+    let open = in_states(true, &[]);
+    let at = |place: usize| oldest_first[many - 1 - place].clone();
+    let from = |place: usize| vec![at(place), at(place + 1), at(place + 2)];
+    let newest = page(open.clone(), Position::First).await;
+    assert_eq!(newest, (from(0), None));
+    let second = page(open.clone(), Position::After(at(2))).await;
+    assert_eq!(second, (from(3), None));
+    let last = page(open.clone(), Position::After(at(many - 3))).await;
+    assert_eq!(last, (vec![at(many - 2), at(many - 1)], None));
+    let before = page(open.clone(), Position::Before(at(many - 1))).await;
+    assert_eq!(before, (from(many - 4), None));
+    // None of them was started by a timer, and the search is bounded by what it looks at.
+    let by_timer = RunSearchFilter {
+        trigger: Some(RunTrigger::Timer),
+        ..open
+    };
+    let none = page(by_timer, Position::First).await;
+    assert_eq!(none, (vec![], Some(at(RUNS_SEARCHED_MAX as usize - 1))));
 }
 
 /// Each state for itself.

@@ -73,7 +73,7 @@ fn with_place(place: PlaceWrite) -> RunProgress {
     }
 }
 
-fn goes_on(state: &str) -> AfterRun {
+pub(super) fn goes_on(state: &str) -> AfterRun {
     AfterRun::GoesOn { state: json(state) }
 }
 

@@ -166,9 +166,17 @@ pub async fn a_run_by_hand_begins_while_its_workflow_is_inactive(factory: &dyn F
         ..call_of(&id, "2")
     };
     store.enqueue(by_hand, None).await.unwrap();
+    let replay = NewInvocation {
+        trigger: Trigger::Replay,
+        ..call_of(&id, "3")
+    };
+    store.enqueue(replay, None).await.unwrap();
     let found = store.runnables_with_work(epoch, T0, None, 9).await.unwrap();
     assert_eq!(found, [id.clone().into()]);
-    assert_eq!(given(&claim_runs(&*store, &id, epoch, T0).await), ["2"]);
+    assert_eq!(
+        given(&claim_runs(&*store, &id, epoch, T0).await),
+        ["2", "3"]
+    );
     let found = store.runnables_with_work(epoch, T0, None, 9).await.unwrap();
     assert_eq!(found, [], "the request waits until the triggers are on");
 }

@@ -1,8 +1,8 @@
 //! How a run of a source ended.
 
 use headwater_model::outcome::Limit;
-use headwater_platform::{RunOutcome, RunTrigger};
-use maud::Markup;
+use headwater_platform::{RunOutcome, RunTrigger, WorkflowRunSummary};
+use maud::{Markup, html};
 
 use super::state::{Tone, state};
 
@@ -25,7 +25,15 @@ fn of_limit(limit: Limit) -> &'static str {
     }
 }
 
-/// The cause of a run.
+/// The cause of a run of the source or workflow with this address: its trigger, and the run that a replay repeats.
+pub(crate) fn cause(base: &str, run: &WorkflowRunSummary) -> Markup {
+    html! {
+        (trigger(run.trigger))
+        @if let Some(of) = &run.replay_of { " of " a href={ (base) "/runs/" (of) } { code { (of) } } }
+    }
+}
+
+/// The trigger of a run.
 pub(crate) fn trigger(trigger: RunTrigger) -> &'static str {
     match trigger {
         RunTrigger::Timer => "timer",
@@ -34,6 +42,7 @@ pub(crate) fn trigger(trigger: RunTrigger) -> &'static str {
         RunTrigger::Event => "event",
         RunTrigger::Email => "mail",
         RunTrigger::Call => "call",
+        RunTrigger::Replay => "replay",
         RunTrigger::Deploy => "deploy",
         RunTrigger::Activate => "activate",
         RunTrigger::Deactivate => "deactivate",

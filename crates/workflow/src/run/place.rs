@@ -147,6 +147,10 @@ pub struct Place {
     /// The state of `$.flow.rerun`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Rerun>,
+    /// The number of the next thing that it sends: each of a run has a number of its own, whichever execution sends it.
+    /// None before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) next_send: Option<u32>,
     /// The values that later steps see, by name; `$return_value` is one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exports: Vec<(String, Kept)>,
@@ -176,6 +180,7 @@ impl Place {
             wait: None,
             early: None,
             rerun: None,
+            next_send: None,
             exports: Vec::new(),
             failure: None,
             started_at_ms: now_ms,
@@ -276,6 +281,22 @@ impl Place {
         self.rerun.as_ref().map_or(1, |rerun| rerun.runs) + retries
     }
 
+    /// The number of the next thing that it sends.
+    pub fn next_send(&self) -> u32 {
+        // Nodes of former versions gave each execution so many numbers.
+        let by_former = |rerun: &Rerun| rerun.runs.saturating_sub(1).saturating_mul(10_000);
+        let former = || self.rerun.as_ref().map_or(0, by_former);
+        self.next_send.unwrap_or_else(former)
+    }
+
+    /// Notes that it sends so many things with the end of an execution.
+    pub fn sends(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        if count > 0 {
+            self.next_send = Some(self.next_send().saturating_add(count));
+        }
+    }
+
     /// Lets it wait.
     pub(super) fn wait(&mut self, kind: WaitKind, until_ms: Option<EpochMs>, now_ms: EpochMs) {
         self.turn(Some(kind), now_ms);
@@ -323,4 +344,34 @@ impl Place {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_things_an_execution_sends_the_next_one_has_other_numbers() {
+        let mut place = Place::begun(0, EpochMs(0));
+        assert_eq!(place.next_send(), 0);
+        place.sends(0);
+        place.sends(10_005);
+        place.rerun = Some(Rerun {
+            runs: 2,
+            context: None,
+            callback_request: None,
+        });
+        assert_eq!(place.next_send(), 10_005);
+        place.sends(1);
+        assert_eq!(place.next_send(), 10_006);
+    }
+
+    #[test]
+    fn what_was_sent_before_its_numbers_were_noted_keeps_them() {
+        let by_former = r#"{"status":"running","position":0,"started_at_ms":0,"rerun":{"runs":3}}"#;
+        let mut place: Place = serde_json::from_str(by_former).unwrap();
+        assert_eq!(place.next_send(), 20_000);
+        place.sends(2);
+        assert_eq!(place.next_send(), 20_002);
+    }
 }

@@ -76,7 +76,7 @@ fn row(run: &Value) -> Vec<String> {
         text(run, "id").to_owned(),
         timestamp::from_millis(&run["queued_at_ms"]),
         text(run, "name").to_owned(),
-        text(run, "trigger").to_owned(),
+        workflow::cause(run, text(run, "trigger")),
         outcome,
         took,
         emitted,

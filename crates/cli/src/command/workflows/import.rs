@@ -13,7 +13,6 @@ mod outcome;
 mod report;
 mod repository;
 mod tree;
-mod variables;
 mod writing;
 
 use std::path::Path;

@@ -6,6 +6,7 @@ use super::{logs, step};
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
+use crate::workflow;
 
 /// Whether a run is a workflow's, as against a source's.
 pub(in crate::command) fn is_workflows(run: &Value) -> bool {
@@ -23,6 +24,7 @@ pub(in crate::command) fn described(run: &Value) -> String {
         lines("RESULTS", results.collect()),
         waiting(run),
         sends(run),
+        emitted(run),
         lines("LOG", logs::lines(run)),
         lines("ERRORS", failures.collect()),
     ];
@@ -31,11 +33,16 @@ pub(in crate::command) fn described(run: &Value) -> String {
 }
 
 /// The trigger as files name its type.
-pub(super) fn trigger(run: &Value) -> &str {
+fn trigger(run: &Value) -> &str {
     match text(run, "trigger") {
         "timer" => "schedule",
         trigger => trigger,
     }
+}
+
+/// The cause in a list.
+pub(super) fn cause(run: &Value) -> String {
+    workflow::cause(run, trigger(run))
 }
 
 /// The waits that can be answered.
@@ -118,6 +125,28 @@ fn sends(run: &Value) -> Option<String> {
     (!rows.is_empty()).then(|| table::listing(&headers, rows))
 }
 
+/// The events that its steps emitted.
+fn emitted(run: &Value) -> Option<String> {
+    let rows = items(run, "emitted").iter().map(|event| {
+        let data = match event["event"].get("raw_event") {
+            Some(emitted) => emitted.to_string(),
+            // A preview of a long one.
+            None => text(&event["event"], "preview").to_owned(),
+        };
+        vec![
+            text(event, "id").to_owned(),
+            timestamp::from_millis(&event["indexed_at_ms"]),
+            text(&event["metadata"], "name").to_owned(),
+            step::beginning(&data),
+        ]
+    });
+    let mut rows: Vec<_> = rows.collect();
+    if run["has_more_emitted"] == true {
+        rows.push(vec!["…".to_owned()]);
+    }
+    (!rows.is_empty()).then(|| table::listing(&["emitted", "time", "channel", "event"], rows))
+}
+
 /// The error of a message's last attempt, or the answer to it. The request is with `--json`.
 fn answer(result: &Value) -> String {
     let error = text(result, "error");
@@ -156,6 +185,34 @@ mod tests {
         let refused = json!({"request": {}, "response": {"status": 404}, "error": "status 404"});
         assert_eq!(answer(&refused), "status 404\n{\"status\":404}");
         assert_eq!(answer(&Value::Null), "");
+    }
+
+    #[test]
+    fn what_was_emitted_is_listed_with_its_channel_and_data() {
+        let of = |channel: &str, event: Value| {
+            json!({
+                "id": "17-1", "indexed_at_ms": 1, "event": event, "metadata": {"name": channel},
+            })
+        };
+        let events = [
+            of("", json!({"raw_event": {"n": 1}})),
+            of(
+                "news",
+                json!({"truncated": true, "preview": "{\"raw_event\":\"long", "size_bytes": 9}),
+            ),
+        ];
+        let shown = emitted(&json!({"emitted": events, "has_more_emitted": true})).unwrap();
+        let lines: Vec<_> = shown.lines().collect();
+        assert!(
+            lines[1].contains("17-1") && lines[1].ends_with("{\"n\":1}"),
+            "{shown}"
+        );
+        assert!(
+            lines[2].contains("news") && lines[2].contains("long"),
+            "{shown}"
+        );
+        assert!(lines[3].starts_with('…'), "{shown}");
+        assert_eq!(emitted(&json!({"emitted": []})), None);
     }
 
     #[test]

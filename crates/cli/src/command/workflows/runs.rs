@@ -67,7 +67,7 @@ pub(super) fn listing(runs: &[Value]) -> String {
         vec![
             text(run, "id").to_owned(),
             timestamp::from_millis(&run["queued_at_ms"]),
-            run_card::trigger(run).to_owned(),
+            run_card::cause(run),
             text(run, "status").to_owned(),
             step::took(run),
             step::beginning(text(run, "error")),

@@ -36,16 +36,17 @@ impl TimeLimit {
         self.refreshed = Some(now);
     }
 
-    /// Says what was exceeded.
-    pub(super) fn message(&self) -> String {
+    /// Says what was exceeded, by a step of a workflow or by another run.
+    pub(super) fn message(&self, is_step: bool) -> String {
+        let subject = if is_step { "the step" } else { "the run" };
         let wall = self.wall.as_secs_f64();
         match self.refreshed {
-            None => format!("the run took longer than {wall} s"),
+            None => format!("{subject} took longer than {wall} s"),
             Some(_) if self.deadline() < self.last() => {
-                format!("the run took longer than {wall} s after it refreshed its time limit")
+                format!("{subject} took longer than {wall} s after it refreshed its time limit")
             }
             Some(_) => format!(
-                "the run took longer than {} s, beyond which no time limit can be refreshed",
+                "{subject} took longer than {} s, beyond which no time limit can be refreshed",
                 self.longest().as_secs_f64()
             ),
         }
@@ -76,20 +77,19 @@ mod tests {
         let (wall, began) = (Duration::from_secs(30), Instant::now());
         let mut time = TimeLimit::new(wall, began);
         assert_eq!(time.deadline(), began + wall);
-        assert_eq!(time.message(), "the run took longer than 30 s");
+        assert_eq!(time.message(false), "the run took longer than 30 s");
+        assert_eq!(time.message(true), "the step took longer than 30 s");
 
         let later = began + wall / 2;
         time.refresh(later);
         assert_eq!(time.deadline(), later + wall);
-        assert!(time.message().contains("30 s after"), "{}", time.message());
+        let told = time.message(true);
+        assert!(told.contains("30 s after"), "{told}");
 
         time.refresh(began + HOUR - wall / 2);
         assert_eq!(time.deadline(), began + HOUR);
-        assert!(
-            time.message().contains("3600 s, beyond"),
-            "{}",
-            time.message()
-        );
+        let told = time.message(true);
+        assert!(told.contains("3600 s, beyond"), "{told}");
     }
 
     #[test]

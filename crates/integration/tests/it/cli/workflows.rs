@@ -235,6 +235,13 @@ async fn dev_deploys_and_shows(desk: &Desk, dev: &[&str]) {
     dev.expect("live; saving").await;
     desk.workflows(&["run", "orders"]).await.ok();
     dev.expect("\"mended\"").await;
+    desk.workflows(&["delete", "orders"]).await.ok();
+    dev.expect("was deleted; the next save deploys it again")
+        .await;
+    desk.save("tell/entry.js", TELL);
+    dev.expect_all(&["has a new URL", "live; saving"]).await;
+    desk.workflows(&["run", "orders"]).await.ok();
+    dev.expect("\"told\"").await;
     dev.signal("INT").await;
     assert!(dev.end().await.success(), "{}", dev.transcript());
     assert!(dev.transcript().contains("stays deployed"));

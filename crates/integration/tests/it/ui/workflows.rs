@@ -100,10 +100,13 @@ async fn a_run_is_started_replayed_and_begun_again_at_a_step() {
         .unwrap()
         .to_owned();
     let again = until(&node, &replayed, "failed").await;
-    assert_eq!(
-        Some(again["replay_of"].as_str().unwrap()),
-        run.rsplit('/').next()
-    );
+    let of = again["replay_of"].as_str().unwrap();
+    assert_eq!(Some(of), run.rsplit('/').next());
+    for list in [format!("{base}/runs"), "/runs?status=any".to_owned()] {
+        let listed = visitor.get(&list).await.is(200).text;
+        let cause = format!("replay of <a href=\"{page}\"><code>{of}</code></a>");
+        assert!(listed.contains(&cause), "{list}: {listed}");
+    }
 }
 
 #[tokio::test]

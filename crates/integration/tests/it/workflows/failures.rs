@@ -52,7 +52,16 @@ async fn emitted_events_are_listed() {
     let node = Node::start().await;
     let emit = "$.send.emit({ n: 1 }); $.send.emit({ raw_event: 2 }, 'news');";
     let workflow = Folder::new(HTTP, &[("emit", emit)]).deployed(&node).await;
-    workflow.run(&node, json!({}), "succeeded").await;
+    let run = workflow.run(&node, json!({}), "succeeded").await;
+    let emitted = run["emitted"].as_array().unwrap().iter();
+    let emitted: Vec<_> = emitted
+        .map(|event| (&event["metadata"]["name"], &event["event"]["raw_event"]))
+        .collect();
+    assert_eq!(
+        emitted,
+        [(&json!(""), &json!({"n": 1})), (&json!("news"), &json!(2))]
+    );
+    assert_eq!(run["has_more_emitted"], false);
     let path = format!("{}/event_summaries", workflow.path());
     let listed = node.get(&path).await.is(200).items();
     let shown: Vec<_> = listed.iter().map(|item| &item["event"]).collect();

@@ -8,60 +8,30 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
-use headwater_engine::{
-    Build, BuildRequest, Engine, EngineError, EngineStatus, Invocation, PackageModules, Rejection,
-    RunSink, WorkerOwner, WorkerSpec, network::NetworkPolicy,
-};
-use headwater_model::{
-    app::AppCatalog,
-    hash::SecretHash,
-    id::{DeploymentId, InvocationId, KeyId, UserId, WorkflowId},
-    origin::Origin,
-    package::PackageReference,
-    time::EpochMs,
-};
+use headwater_model::time::EpochMs;
 use headwater_store::{
-    AfterRun, ApiKey, Claimed, Deployment, InvocationEnd, NewInvocation, NewSend, NodeName, Owner,
-    Progress, RunCommit, RunProgress, RunnableLease, SendId, SendRecord, SendState, SendWay, Store,
-    Trigger, Usage, User, WorkLimit, WorkflowDeploy,
+    AfterRun, Claimed, InvocationEnd, NewSend, Progress, RunCommit, RunProgress, RunnableLease,
+    SendId, SendRecord, SendState, SendWay, Store, Usage,
 };
-use headwater_store_sqlite::SqliteStore;
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::super::Sends;
+pub(super) use crate::testing::{T0, config, memory};
 use crate::{
     accounts::Accounts,
-    changes::Changes,
-    chore::Nudges,
-    config::{DeliveryConfig, Plan, PlatformConfig},
+    config::PlatformConfig,
     core::Core,
-    environment::{Clock, Environment},
-    metrics::Metrics,
-    proxies::TrustedProxies,
     secrets::{KeyRing, SecretKeys},
     signing_key::SigningKey,
-    testing::environment,
+    testing::{HandClock, NoEngine, claim_run, core, queue_run, workflow},
     workflows::{AccountMasks, OpenedVariables, WaitKey},
 };
 
 /// A test that waits longer has failed.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// 2023-11-14 22:13:20 UTC.
-pub(super) const T0: EpochMs = EpochMs(1_700_000_000_000);
-
-pub(super) struct HandClock(AtomicU64);
-
-impl Clock for HandClock {
-    fn now_ms(&self) -> EpochMs {
-        EpochMs(self.0.load(Ordering::SeqCst))
-    }
-}
-
 /// The sends of a node, with a run of a workflow whose steps queue some.
 pub(super) struct Bench {
     pub(super) core: Arc<Core>,
@@ -69,40 +39,6 @@ pub(super) struct Bench {
     clock: Arc<HandClock>,
     run: Option<(RunnableLease, Claimed)>,
     number: AtomicU32,
-}
-
-pub(super) fn memory() -> Arc<dyn Store> {
-    Arc::new(SqliteStore::open_in_memory().unwrap())
-}
-
-/// A configuration that lets requests reach servers of the test.
-pub(super) fn config() -> PlatformConfig {
-    PlatformConfig {
-        settings: Vec::new(),
-        public_url: "https://node.example".to_owned(),
-        endpoint_domain: None,
-        mail_host: "node.example".to_owned(),
-        source_concurrency: 16,
-        retained_events: 100,
-        retained_runs: 100,
-        retained_failed_runs: 100,
-        retained_audit_days: 90,
-        queued_events_per_owner: u32::MAX,
-        shutdown_grace: Duration::from_secs(20),
-        deliveries: DeliveryConfig {
-            network: NetworkPolicy::All,
-            ..DeliveryConfig::default()
-        },
-        mail: None,
-        s3: None,
-        apps: AppCatalog::default(),
-        plan: Plan::Free,
-        daily_invocations_quota: None,
-        rate_limit: None,
-        trusted_proxies: TrustedProxies::default(),
-        workflow_memory_max_mib: 1024,
-        file_bytes_per_owner: 0,
-    }
 }
 
 impl Bench {
@@ -124,26 +60,7 @@ impl Bench {
         now_ms: EpochMs,
     ) -> Self {
         let clock = Arc::new(HandClock(AtomicU64::new(now_ms.0)));
-        let epoch = store
-            .start_node(&NodeName::new("node"), now_ms)
-            .await
-            .unwrap();
-        let core = Arc::new(Core {
-            store,
-            engine: Arc::new(NoEngine),
-            env: Environment {
-                clock: Arc::clone(&clock) as Arc<dyn Clock>,
-                ..environment()
-            },
-            config,
-            epoch,
-            metrics: Metrics::new(),
-            tracer: None,
-            tasks: TaskTracker::new(),
-            stopping: CancellationToken::new(),
-            nudges: Nudges::default(),
-            changes: Changes::new(EpochMs(0)),
-        });
+        let core = core(store, Arc::new(NoEngine), config, Arc::clone(&clock)).await;
         let keys = SecretKeys::new(KeyRing::first([7; 32]), None);
         let (keys, wait_key) = (Arc::new(keys), Arc::new(WaitKey(SigningKey([7; 64]))));
         let variables =
@@ -165,65 +82,9 @@ impl Bench {
     }
 
     async fn begin_run(&self, email: &str) -> (RunnableLease, Claimed) {
-        let (store, env) = (&self.core.store, &self.core.env);
-        let user = User {
-            id: env.id(UserId::new),
-            username: "me".to_owned(),
-            email: email.to_owned(),
-            is_admin: true,
-            created_at: T0.to_seconds(),
-        };
-        let key = ApiKey {
-            id: env.id(KeyId::new),
-            user_id: user.id.clone(),
-            name: "first".to_owned(),
-            hash: SecretHash::new("hash of a key"),
-            created_at: T0.to_seconds(),
-            last_used_at: None,
-        };
-        let owner = Owner {
-            user_id: user.id.clone(),
-            workspace_id: None,
-        };
-        store.create_user(user, key).await.unwrap();
-        let id = env.id(WorkflowId::new);
-        let deployment = Deployment {
-            id: env.id(DeploymentId::new),
-            workflow_id: id.clone(),
-            content: json_text(json!({"files": {}})),
-            created_at_ms: T0,
-        };
-        let deploy = WorkflowDeploy {
-            deployment,
-            owner,
-            name: "Orders".to_owned(),
-            slug: "orders".to_owned(),
-            is_active: true,
-            endpoints: Vec::new(),
-            timers: Vec::new(),
-            feeds: Vec::new(),
-            bounds: Default::default(),
-        };
-        store.deploy_workflow(deploy).await.unwrap();
-        let queued = NewInvocation {
-            id: env.id(InvocationId::new),
-            runnable: id.clone().into(),
-            trigger: Trigger::Manual,
-            via: None,
-            event: json_text(json!({})).into(),
-            hops: 0,
-            now_ms: T0,
-            due_at_ms: EpochMs(0),
-            state: None,
-            origin: Origin::default(),
-        };
-        store.enqueue(queued, None).await.unwrap();
-        let runnable = id.into();
-        let lease = store.lease_runnable(&runnable, self.core.epoch, T0);
-        let lease = lease.await.unwrap();
-        let claimed = store.claim(&lease, self.core.lease_term(), T0, WorkLimit::of(1));
-        let claimed = claimed.await.unwrap().remove(0);
-        (lease, claimed)
+        let id = workflow(&self.core, email, json!({"files": {}})).await;
+        queue_run(&self.core, &id).await;
+        claim_run(&self.core, &id).await
     }
 
     /// Queues a send with the commit of a step.
@@ -316,36 +177,4 @@ impl Bench {
 
 fn json_text(value: Value) -> Box<RawValue> {
     to_raw_value(&value).unwrap()
-}
-
-/// Sends need no engine.
-struct NoEngine;
-
-#[async_trait]
-impl Engine for NoEngine {
-    async fn build(&self, _: BuildRequest) -> Result<Result<Build, Rejection>, EngineError> {
-        unreachable!("sends build nothing")
-    }
-
-    async fn package_modules(
-        &self,
-        _: &PackageReference,
-        _: &str,
-    ) -> Result<Result<PackageModules, Rejection>, EngineError> {
-        unreachable!("sends look into no package")
-    }
-
-    async fn invoke(&self, _: &WorkerSpec, _: Invocation, _: RunSink) -> Result<(), EngineError> {
-        unreachable!("sends run nothing")
-    }
-
-    async fn forget_tmp(&self, _: &WorkerOwner, _: &str) {}
-
-    async fn evict(&self, _: &WorkerOwner) {}
-
-    fn status(&self) -> EngineStatus {
-        EngineStatus::default()
-    }
-
-    async fn shutdown(&self) {}
 }

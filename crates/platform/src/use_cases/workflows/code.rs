@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use headwater_engine::{BuildRequest, ComponentCode, built_in_action};
-use headwater_model::id::{ComponentId, WorkspaceId};
+use headwater_model::{
+    id::{ComponentId, WorkspaceId},
+    prop::ConfiguredProps,
+};
 use headwater_store::{ArtifactBytes, Owner, SavedComponent};
 use headwater_workflow::{
     definition::{ComponentReference, Definition, NodeKind, Step, StepCode},
@@ -23,7 +26,7 @@ use crate::{
     props::apps,
     use_cases::{
         components::{ComponentInput, ComponentRef, unbuilt},
-        workflows::step_props::{Leniency, Remarks, checked},
+        workflows::step_props::{Leniency, Remarks, checked, no_app},
     },
     workflows::Content,
 };
@@ -132,13 +135,10 @@ impl Platform {
             .map(|remark| (Severity::Note, remark))
             .into_iter()
             .collect();
-        remarks.extend(checked(&component, step, leniency)?);
-        let values = step.props.iter();
-        let values =
-            values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
-        let apps = apps(&component.description.props);
-        self.check_accounts(codes.caller, &apps, &values.collect())
-            .await?;
+        let catalog = &self.core.config.apps;
+        remarks.extend(checked(&component, step, catalog, leniency)?);
+        remarks.extend(self.step_accounts(codes, &component, step).await?);
+        remarks.extend(self.lacks_a_way_out(&component));
         let Some(artifact) = artifact else {
             return Ok((component.id, remarks));
         };
@@ -149,6 +149,48 @@ impl Platform {
         let store = &self.core.store;
         store.save_step_component(component, artifact).await?;
         Ok((id, remarks))
+    }
+
+    /// Checks the accounts that the file names. Those of apps that the node does not know may be missing, as on Pipedream,
+    /// which knows them: that is told.
+    async fn step_accounts(
+        &self,
+        codes: &StepCodes<'_>,
+        component: &SavedComponent,
+        step: &Step,
+    ) -> Result<Remarks, PlatformError> {
+        let values = step.props.iter();
+        let values =
+            values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
+        let mut values: ConfiguredProps = values.collect();
+        let apps = apps(&component.description.props);
+        let mut remarks = Remarks::new();
+        for (prop, app) in &apps {
+            let id = values
+                .get(prop)
+                .and_then(|value| value["authProvisionId"].as_str());
+            let (Some(id), None) = (id, self.core.config.apps.get(app)) else {
+                continue;
+            };
+            let account = match id.parse() {
+                Ok(id) => self.visible_account(codes.caller, &id).await.map(drop),
+                Err(_) => Err(PlatformError::not_found("account", id)),
+            };
+            match account {
+                Ok(()) => {}
+                Err(PlatformError::NotFound { .. }) => {
+                    let why = no_app(Some(app), prop);
+                    let message = format!(
+                        "props.{prop}: there is no account `{id}`, so the step fails when it runs; {why}"
+                    );
+                    remarks.push((Severity::Warning, message));
+                    values.remove(prop);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.check_accounts(codes.caller, &apps, &values).await?;
+        Ok(remarks)
     }
 
     async fn built_step(&self, owner: &Owner, code: ComponentCode) -> Result<Found, PlatformError> {

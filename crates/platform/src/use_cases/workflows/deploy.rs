@@ -11,7 +11,8 @@ use headwater_workflow::definition::Settings;
 use serde_json::value::to_raw_value;
 
 use super::{
-    DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes, folder::Folder,
+    DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes,
+    folder::Folder, lacks::new_addresses,
 };
 use crate::{
     audit::{Act, AuditAction},
@@ -50,6 +51,10 @@ impl Platform {
             Some(current) => current.owner.clone(),
             None => self.owner(caller, request.workspace_id).await?,
         };
+        if current.is_none() {
+            let new = new_addresses(&folder);
+            folder.findings.extend(new);
+        }
         folder.state.id = Some(id.clone());
         // Deploys sources in turn: too much for the stacks of callers.
         Box::pin(self.deploy_folder(caller, folder, (id, owner, current))).await
@@ -74,6 +79,8 @@ impl Platform {
         let steps = self
             .step_components(definition, &codes, &mut folder.findings)
             .await?;
+        folder.findings.extend(self.lacks(&folder, &owner).await?);
+        let definition = &folder.definition;
         let triggers = self.trigger_ids(definition, &mut folder.state);
         let workspace_id = owner.workspace_id.as_ref();
         let sources = self

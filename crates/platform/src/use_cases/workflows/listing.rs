@@ -148,9 +148,12 @@ impl Platform {
             .store
             .runs(&id.clone().into(), filter, page)
             .await?;
-        let items = ended.items.iter().map(WorkflowRunSummary::of_ended);
+        let mut items = Vec::with_capacity(ended.items.len());
+        for run in &ended.items {
+            items.push(self.ended_run_summary(run).await?);
+        }
         Ok(Page {
-            items: items.collect(),
+            items,
             total_count: ended.total_count,
         })
     }

@@ -74,7 +74,7 @@ impl Platform {
             event,
         } = self.prepared_replay(caller, id, request).await?;
         let started = self
-            .start_run(run.workflow(), Trigger::Manual, event, Some(head))
+            .start_run(run.workflow(), Trigger::Replay, event, Some(head))
             .await?;
         let act = on_run(AuditAction::RunReplay, id, run.workflow());
         let act = act.with_some("from", request.from.as_deref());

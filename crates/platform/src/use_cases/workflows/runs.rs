@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use headwater_model::{
+    event::Event,
     id::{DeploymentId, InvocationId, WorkflowId},
     outcome::ComponentError,
     time::EpochMs,
@@ -74,6 +75,8 @@ pub struct WorkflowRunSummary {
     pub status: WorkflowRunStatus,
     /// Its cause.
     pub trigger: RunTrigger,
+    /// The run that this one repeats.
+    pub replay_of: Option<InvocationId>,
     /// The deployment, once it has begun.
     pub deployment_id: Option<DeploymentId>,
     /// When it was queued, epoch milliseconds.
@@ -95,8 +98,6 @@ pub struct WorkflowRunView {
     pub workflow_id: WorkflowId,
     /// The same for a run and its replays.
     pub trace_id: String,
-    /// The run that this one repeats.
-    pub replay_of: Option<InvocationId>,
     /// The reason given to `$.flow.exit` or by a block `end`.
     pub reason: Option<String>,
     /// The event that it began with.
@@ -107,6 +108,10 @@ pub struct WorkflowRunView {
     pub waits: Vec<WaitView>,
     /// Its sends.
     pub sends: Vec<SendRecord>,
+    /// The events that its steps emitted, oldest first, as long as the log has them.
+    pub emitted: Vec<Event>,
+    /// Whether there are more than these.
+    pub has_more_emitted: bool,
 }
 
 /// A step or block of a run.
@@ -171,6 +176,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: run.trigger.into(),
+            replay_of: head.replay.map(|replay| replay.run_id),
             deployment_id: head.deployment_id,
             queued_at_ms: run.queued_at_ms,
             started_at_ms: head.started_at_ms,
@@ -179,7 +185,9 @@ impl WorkflowRunSummary {
         }
     }
 
-    pub(in crate::use_cases) fn of_ended(run: &RunRecord) -> Self {
+    /// The summary of a run that has ended and began with this head.
+    fn of_ended(run: &RunRecord, head: Option<&Head>) -> Self {
+        let replay = head.and_then(|head| head.replay.as_ref());
         let ended = &run.ended;
         let status = match ended.outcome {
             RunOutcome::Returned => WorkflowRunStatus::Succeeded,
@@ -196,6 +204,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: ended.trigger,
+            replay_of: replay.map(|replay| replay.run_id.clone()),
             deployment_id,
             queued_at_ms: ended.queued_at_ms,
             started_at_ms: Some(ended.started_at_ms),
@@ -239,8 +248,10 @@ impl Platform {
                 (WorkflowRunSummary::of_open(open, now), head, None, event)
             }
             FoundRun::Ended(ended, _) => {
-                let run = WorkflowRunSummary::of_ended(ended);
-                match self.details_of(id).await? {
+                let details = self.details_of(id).await?;
+                let head = details.as_ref().map(|details| &details.head);
+                let run = WorkflowRunSummary::of_ended(ended, head);
+                match details {
                     Some(details) => (run, details.head, details.reason, details.event),
                     None => (run, Head::default(), None, None),
                 }
@@ -266,16 +277,18 @@ impl Platform {
             }
             steps.push(step);
         }
+        let (emitted, has_more_emitted) = self.emitted(&found).await?;
         Ok(WorkflowRunView {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
-            replay_of: head.replay.map(|replay| replay.run_id),
             // That of a cancelled run is its error.
             reason: reason.filter(|_| run.status == WorkflowRunStatus::Succeeded),
             event,
             steps,
             waits,
             sends: self.shown_sends(id).await?,
+            emitted,
+            has_more_emitted,
             run,
         })
     }
@@ -292,6 +305,20 @@ impl Platform {
         let context = self.workflows.context();
         let masked = context.masked_event(&workflow.owner, event.into()).await?;
         Ok(Some((*masked).to_owned()))
+    }
+
+    /// A run that has ended, of a workflow or of a source, as lists show it.
+    pub(in crate::use_cases) async fn ended_run_summary(
+        &self,
+        run: &RunRecord,
+    ) -> Result<WorkflowRunSummary, PlatformError> {
+        // The record does not say which run a replay repeats.
+        let details = match run.ended.trigger {
+            RunTrigger::Replay => self.details_of(&run.id).await?,
+            _ => None,
+        };
+        let head = details.as_ref().map(|details| &details.head);
+        Ok(WorkflowRunSummary::of_ended(run, head))
     }
 
     /// The details of a run that has ended, if they are kept.

@@ -104,6 +104,7 @@ mod tests {
                 0 => WorkflowRunStatus::Waiting,
                 _ => WorkflowRunStatus::Queued,
             },
+            replay_of: None,
             trigger: RunTrigger::Http,
             deployment_id: None,
             queued_at_ms: EpochMs(1),

@@ -1,10 +1,11 @@
 //! The props that the file gives a step, against those that its code declares.
 //!
-//! Props that are missing are errors, because no run can succeed without them. Values that do not fit and props that the
-//! code does not declare are warnings: Pipedream runs such steps, and so does this node. Whatever has an expression counts
-//! as given, and fits.
+//! Props that are missing are errors, because no run can succeed without them. Values that do not fit, props that the code
+//! does not declare, and accounts of apps that the node does not know are warnings: Pipedream runs such steps, and so does
+//! this node. Whatever has an expression counts as given, and fits.
 
 use headwater_model::{
+    app::AppCatalog,
     error::Invalid,
     prop::{self, ConfiguredProps, PropDefinition, PropKind},
 };
@@ -33,6 +34,7 @@ pub(super) struct Leniency {
 pub(super) fn checked(
     component: &SavedComponent,
     step: &Step,
+    apps: &AppCatalog,
     leniency: Leniency,
 ) -> Result<Remarks, PlatformError> {
     let description = &component.description;
@@ -51,6 +53,12 @@ pub(super) fn checked(
         let missing = Invalid::new(&prop.name, missing(prop));
         match (is_account, may_change || leniency.is_other_version) {
             (true, _) if leniency.lacks_accounts => {}
+            (true, _) if apps.get(prop.app().unwrap_or_default()).is_none() => {
+                let (name, why) = (&prop.name, no_app(prop.app(), &prop.name));
+                let message =
+                    format!("props.{name} is missing, so the code runs without credentials; {why}");
+                remarks.push((Severity::Warning, message));
+            }
             (false, true) => remarks.push((Severity::Warning, format!("props.{missing}"))),
             (true, _) | (false, false) => {
                 return Err(PlatformError::InvalidProps(missing.within("props")));
@@ -62,6 +70,15 @@ pub(super) fn checked(
         remarks.extend(unknown(&description.props, &step.props));
     }
     Ok(remarks)
+}
+
+/// The way to an account of an app that the catalog lacks.
+pub(super) fn no_app(app: Option<&str>, prop: &str) -> String {
+    let app = app.unwrap_or("APP");
+    format!(
+        "the node knows no app `{app}`: add an account with the fields that the code reads (`headwater accounts add {app} --field \
+         NAME=VALUE`), and name it: `{prop}: {{ authProvisionId: apn_… }}`"
+    )
 }
 
 fn missing(prop: &PropDefinition) -> String {

@@ -8,7 +8,7 @@ use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Cause, Failure, Order, RunEnd, State, StepOutcome, Work},
+    run::{Cause, Failure, Order, Place, RunEnd, State, StepOutcome, Work},
 };
 use serde_json::{
     Value, json,
@@ -296,15 +296,13 @@ impl Actor {
                 let chance = self.context.core.env.chance();
                 let place = run.tree.places().get(&executed.path);
                 let tries = place.map_or(1, |place| place.failed_tries + 1);
-                let execution = place
-                    .and_then(|place| place.rerun.as_ref())
-                    .map_or(1, |rerun| rerun.runs);
+                let first_send = place.map_or(0, Place::next_send);
                 let ended = executed
                     .effects
-                    .ended((&path, execution), executed.outcome, chance);
+                    .ended((&path, first_send), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
                 if let StepOutcome::Failed(failure) = &mut end.outcome {
-                    name_limit(failure);
+                    name_setting(failure);
                 }
                 executed.masks.hide(&mut end, &mut logs);
                 if !run.measure(&mut end) {
@@ -312,6 +310,9 @@ impl Actor {
                 }
                 sends.hide(&executed.masks);
                 run.logs.add(&executed.path, logs);
+                if let Some(place) = run.tree.place_mut(&executed.path) {
+                    place.sends(sends.queued.len());
+                }
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);
@@ -326,13 +327,8 @@ impl Actor {
     }
 }
 
-/// Says which limit of the workflow a step came to.
-fn name_limit(failure: &mut Failure) {
-    // A worker knows one run of code at a time, which is the step.
-    let told = failure
-        .error
-        .message
-        .replace("the run took", "the step took");
+/// Adds the setting by which a step that came to a limit gets more.
+fn name_setting(failure: &mut Failure) {
     let raise = match failure.cause {
         Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
         Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
@@ -343,7 +339,7 @@ fn name_limit(failure: &mut Failure) {
         | Cause::WaitTimedOut
         | Cause::Called => return,
     };
-    failure.error.message = format!("{told}; {raise}");
+    failure.error.message = format!("{}; {raise}", failure.error.message);
 }
 
 /// Exports what is known of a try that failed, if another one follows.

@@ -1,10 +1,19 @@
 //! The props that a file gives to steps, when it is deployed.
 
+use headwater_model::app::{AppCatalog, AppDefinition};
 use headwater_platform::DeployedWorkflow;
 use serde_json::{Value, json};
 
 use super::Flow;
-use crate::world::World;
+use crate::world::{World, memory};
+
+/// A node whose catalog has this app.
+async fn knows(slug: &str) -> World {
+    let app = json!({"name": slug, "auth": "fields", "fields": [{"name": "token"}]});
+    let app: AppDefinition = serde_json::from_value(app).unwrap();
+    let app = app.checked(slug).unwrap();
+    World::start(memory(), |config| config.apps = AppCatalog::new([app])).await
+}
 
 /// A workflow of a step whose code declares these props, and whose file gives it those.
 fn flow(declared: &Value, has_additional_props: bool, given: &str) -> Flow {
@@ -25,7 +34,7 @@ fn warnings(deployed: &DeployedWorkflow) -> Vec<String> {
 
 #[tokio::test]
 async fn a_required_prop_or_account_that_is_missing_refuses_the_deployment() {
-    let world = World::new().await;
+    let world = knows("slack").await;
     let declared = json!([
         { "name": "slack", "type": "app", "app": "slack" },
         { "name": "room", "type": "string" },
@@ -63,6 +72,34 @@ async fn a_required_prop_or_account_that_is_missing_refuses_the_deployment() {
         "{ room: '{{steps.trigger.event.room}}', slack: '{{steps.trigger.event.account}}' }";
     let deployed = flow(&declared, false, whole).deploy(&world).await;
     assert_eq!(warnings(&deployed), Vec::<String>::new());
+}
+
+/// Pipedream, which knows the app, takes such a step.
+#[tokio::test]
+async fn an_account_of_an_app_that_the_node_does_not_know_may_be_missing() {
+    let world = knows("slack").await;
+    let declared = json!([{ "name": "board", "type": "app", "app": "weekdone" }]);
+    for (given, told) in [
+        (
+            "{}",
+            "props.board is missing, so the code runs without credentials",
+        ),
+        (
+            "{ board: { authProvisionId: apn_z8h1AD } }",
+            "props.board: there is no account `apn_z8h1AD`",
+        ),
+        (
+            "{ board: { authProvisionId: 'to do' } }",
+            "props.board: there is no account `to do`",
+        ),
+    ] {
+        let deployed = flow(&declared, false, given).deploy(&world).await;
+        let warnings = warnings(&deployed);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with(told), "{warnings:?}");
+        let way_on = "`headwater accounts add weekdone --field NAME=VALUE`";
+        assert!(warnings[0].contains(way_on), "{warnings:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,10 +1,44 @@
 //! Replays: which steps run again, and on which deployment.
 
-use headwater_platform::{PlatformError, RunReplay, WorkflowRunStatus};
+use headwater_model::{
+    id::{InvocationId, WorkflowId},
+    page::PageRequest,
+};
+use headwater_platform::{
+    PlatformError, RunReplay, RunSearchFilter, RunTrigger, RunsFilter, WorkflowRunStatus,
+};
 use serde_json::json;
 
 use super::{Flow, paths, step};
 use crate::{engine::returned_with, world::World};
+
+/// The run that a replay repeats, as both lists of runs say it.
+async fn listed(
+    world: &World,
+    flow: &WorkflowId,
+    filter: RunsFilter,
+    replay: &InvocationId,
+) -> InvocationId {
+    let page = || PageRequest::first(9);
+    let (platform, caller) = (&world.platform, &world.caller);
+    let of_workflow = platform.workflow_runs(caller, flow, filter, page());
+    let mut listed = of_workflow.await.unwrap().items;
+    let by_trigger = RunSearchFilter {
+        trigger: Some(RunTrigger::Replay),
+        ..RunSearchFilter::default()
+    };
+    let of_all = platform.find_runs(caller, &by_trigger, &page()).await;
+    let of_all = of_all.unwrap().items;
+    assert_eq!(of_all.len(), 1);
+    listed.extend(of_all.into_iter().map(|entry| entry.run));
+    listed.retain(|run| run.id == *replay);
+    assert_eq!(listed.len(), 2);
+    for run in &listed {
+        assert_eq!(run.trigger, RunTrigger::Replay);
+    }
+    assert_eq!(listed[0].replay_of, listed[1].replay_of);
+    listed[0].replay_of.clone().unwrap()
+}
 
 #[tokio::test]
 async fn a_replay_from_a_step_runs_that_step_and_what_follows() {
@@ -38,14 +72,17 @@ async fn a_replay_from_a_step_runs_that_step_and_what_follows() {
         .await
         .unwrap();
     let two = world.step("two").await;
+    assert_eq!(listed(&world, &flow, RunsFilter::Open, &again).await, run);
     assert_eq!(two.event["steps"]["one"]["$return_value"], "first");
     assert_eq!(two.event["steps"]["trigger"]["event"], json!({ "n": 1 }));
     assert_eq!(two.event["context"]["replay"], true);
     assert_eq!(two.event["context"]["trace_id"], json!(run));
     two.returns();
     world.step("three").await.returns();
+    let replay = again.clone();
     let again = world.succeeded(&again).await;
-    assert_eq!(again.replay_of, Some(run));
+    assert_eq!(again.run.replay_of, Some(run.clone()));
+    assert_eq!(listed(&world, &flow, RunsFilter::Ended, &replay).await, run);
     assert_eq!(paths(&again), ["one", "two", "three"]);
 }
 

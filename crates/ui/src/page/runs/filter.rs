@@ -19,13 +19,14 @@ pub(super) const CHIPS: [(Option<&str>, &str); 6] = [
     (Some("any"), "All"),
 ];
 /// The causes that lists are filtered by.
-pub(super) const TRIGGERS: [(&str, RunTrigger); 9] = [
+pub(super) const TRIGGERS: [(&str, RunTrigger); 10] = [
     ("timer", RunTrigger::Timer),
     ("http", RunTrigger::Http),
     ("event", RunTrigger::Event),
     ("manual", RunTrigger::Manual),
     ("email", RunTrigger::Email),
     ("call", RunTrigger::Call),
+    ("replay", RunTrigger::Replay),
     ("deploy", RunTrigger::Deploy),
     ("activate", RunTrigger::Activate),
     ("deactivate", RunTrigger::Deactivate),

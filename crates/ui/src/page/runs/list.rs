@@ -15,7 +15,7 @@ use crate::{
         code::quoted,
         empty::empty,
         icon::{Icon, icon},
-        outcome::{outcome, trigger},
+        outcome::{cause, outcome, trigger},
         run_status,
         strip::{Hour, strip},
         text, time,
@@ -195,7 +195,7 @@ fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
                 }
             }
             th scope="row" { a href=(base) { (text::line(&entry.name)) } }
-            td.narrow data-label="Cause" { (trigger(run.trigger)) }
+            td.narrow data-label="Cause" { (cause(&base, run)) }
             td.number data-label="Took" {
                 @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
             }

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{id::DeploymentId, time::EpochMs};
+use headwater_model::{
+    id::{DeploymentId, EmitterId, RunnableId},
+    time::EpochMs,
+};
 use headwater_platform::{
     DeploymentSummary, DeploymentView, PlatformError, SendRecord, SendState, SendWay,
     WorkflowRunView,
@@ -16,7 +19,7 @@ use super::{
     run_steps::{self, Steps},
 };
 use crate::{
-    address::Address as _,
+    address::{self, Address as _},
     part::{
         event_list::live_bar,
         icon::{Icon, icon},
@@ -80,6 +83,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             (run_steps::course(&steps))
             (run_steps::list(&steps))
             (sends(&view.sends))
+            (emitted(&view))
             (event(&view, &base))
         }
     };
@@ -129,7 +133,7 @@ fn facts(
                 }
             }
             dt { "Deployment" } dd { (deployment(followed.map(|view| &view.deployment), list, now_ms)) }
-            @if let Some(of) = &view.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
+            @if let Some(of) = &view.run.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
             @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::value(reason)) } }
             dt { "Trace" } dd { code { (view.trace_id) } }
             dt { "Id" } dd { code { (run.id) } }
@@ -176,6 +180,24 @@ fn sends(sends: &[SendRecord]) -> Markup {
                     @if let Some(result) = &send.result { h3 { "Last attempt" } (tree("result", result.get())) }
                 }
             }
+        }
+    }
+}
+
+fn emitted(view: &WorkflowRunView) -> Markup {
+    let emitter = EmitterId::from(RunnableId::from(view.workflow_id.clone()));
+    html! {
+        @if !view.emitted.is_empty() {
+            h2 { "Emitted events" }
+            ul {
+                @for event in &view.emitted {
+                    li {
+                        a href=(address::of_event(&emitter, &event.id)) { code { (event.id) } }
+                        @if !event.channel.name().is_empty() { " on " code { (text::visible(event.channel.name())) } }
+                    }
+                }
+            }
+            @if view.has_more_emitted { p.note { "There are more; the newest are on the workflow's page of events." } }
         }
     }
 }

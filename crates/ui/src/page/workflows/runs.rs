@@ -12,7 +12,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
-        outcome::trigger,
+        outcome::cause,
         pager::{Ends, pager},
         run_status, text, time,
     },
@@ -106,7 +106,7 @@ fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
                     tr {
                         th.narrow scope="row" { a href={ (base) "/runs/" (run.id) } { (time::ago(run.queued_at_ms, visitor.now_ms)) } }
                         td data-label="Status" { (run_status::of_run(run.status)) }
-                        td data-label="Cause" { (trigger(run.trigger)) }
+                        td data-label="Cause" { (cause(base, run)) }
                         td.number data-label="Waited" { @if let Some(started) = run.started_at_ms { (time::took(started.since(run.queued_at_ms))) } }
                         td.number data-label="Took" {
                             @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }

@@ -24,6 +24,8 @@ pub(super) struct Runs<'a> {
     workflow_id: String,
     /// Runs that are followed, or were there before.
     known: HashSet<String>,
+    /// Whether the workflow was deleted, and that was said.
+    is_gone: bool,
 }
 
 impl<'a> Runs<'a> {
@@ -33,12 +35,13 @@ impl<'a> Runs<'a> {
             session,
             workflow_id: workflow_id.to_owned(),
             known: HashSet::new(),
+            is_gone: false,
         };
         runs.unknown().await?;
         Ok(runs)
     }
 
-    /// Prints until the workflow is gone.
+    /// Prints those that begin, of a workflow that is deleted and deployed again, too.
     pub(super) async fn print(mut self) -> Result<()> {
         let mut followed = FuturesUnordered::new();
         loop {
@@ -46,7 +49,11 @@ impl<'a> Runs<'a> {
                 followed.push(follow(self.session, id));
             }
             tokio::select! {
-                Some(ended) = followed.next() => ended?,
+                Some(ended) = followed.next() => match ended {
+                    // It went with its workflow.
+                    Err(error) if is_not_found(&error) => {}
+                    ended => ended?,
+                },
                 () = tokio::time::sleep(PERIOD) => {}
             }
         }
@@ -55,9 +62,22 @@ impl<'a> Runs<'a> {
     /// The ids of new runs; none while the node is away or busy.
     async fn asked_again(&mut self) -> Result<Vec<String>> {
         let error = match self.unknown().await {
-            Ok(ids) => return Ok(ids),
+            Ok(ids) => {
+                self.is_gone = false;
+                return Ok(ids);
+            }
             Err(error) => error,
         };
+        if is_not_found(&error) {
+            if !self.is_gone {
+                self.is_gone = true;
+                output::note(&format!(
+                    "workflow {} was deleted; the next save deploys it again, Ctrl-C ends",
+                    self.workflow_id
+                ));
+            }
+            return Ok(Vec::new());
+        }
         match error.downcast_ref::<ClientError>() {
             Some(refused) if refused.is_transient() => Ok(Vec::new()),
             _ => Err(error),
@@ -77,6 +97,11 @@ impl<'a> Runs<'a> {
         new.reverse();
         Ok(new)
     }
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<ClientError>();
+    refused.is_some_and(ClientError::is_not_found)
 }
 
 async fn follow(session: &Session, id: String) -> Result<()> {

@@ -8,10 +8,10 @@ use headwater_workflow::check::check;
 use headwater_workflow::definition::{
     ComponentReference, Definition, Draft, NodeKind, Step, StepCode, Trigger, TriggerConfig,
 };
+use headwater_workflow::environment::variables_read_by;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::variables;
 use crate::workflow::findings;
 use crate::workflow::folder::Folder;
 
@@ -94,7 +94,7 @@ impl Needs {
         let found = findings::of_folder(folder, false);
         let can_be_deployed = !found.iter().any(findings::is_error);
         let texts = folder.files.values();
-        let variables = texts.flat_map(|text| variables::read_by(text)).collect();
+        let variables = texts.flat_map(|text| variables_read_by(text)).collect();
         let mut needs = Self {
             findings: found,
             can_be_deployed,

@@ -160,6 +160,7 @@ fn config() -> PlatformConfig {
         public_url: PUBLIC_URL.to_owned(),
         endpoint_domain: None,
         mail_host: "node.example".to_owned(),
+        takes_mail: true,
         source_concurrency: CONCURRENCY,
         retained_events: headwater_model::limits::RETAINED_EVENTS,
         retained_runs: 1,

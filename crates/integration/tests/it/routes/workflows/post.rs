@@ -128,6 +128,21 @@ async fn a_step_that_does_not_build_is_named_and_the_former_deployment_stays() {
     assert_eq!(refused["code"], "component_failed");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("step `two`"), "{message}");
+    let nothing = folder.with("two/entry.js", "export default { props: {} };");
+    let refused = node
+        .post("/workflows", nothing.body())
+        .await
+        .is(422)
+        .error();
+    let message = refused["message"].as_str().unwrap();
+    let told = "step `two`: ";
+    assert!(message.contains(told), "{message}");
+    assert!(
+        message.contains("the step has no `run` method"),
+        "{message}"
+    );
+    let stack = refused.get("stack").and_then(|stack| stack.as_str());
+    assert_eq!(stack.unwrap_or_default(), "", "{refused}");
     let shown = node.get(&workflow.path()).await.is(200).data();
     assert_eq!(shown["deployment_id"], workflow.record["deployment_id"]);
     let run = workflow.run(&node, json!({}), "succeeded").await;

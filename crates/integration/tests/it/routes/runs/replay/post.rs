@@ -66,7 +66,11 @@ async fn a_replay_from_a_step_uses_the_results_before_it() {
         step(&run, "tell")["return_value"],
         json!(["mended", rolled, true])
     );
+    let listed = workflow.ended(&node, 2).await;
+    let listed = listed.iter().find(|listed| listed["id"] == run["id"]);
+    assert_eq!(listed.unwrap()["replay_of"], first["id"]);
     for (field, expected) in [
+        ("trigger", &json!("replay")),
         ("replay_of", &first["id"]),
         ("trace_id", &first["trace_id"]),
         ("event", &json!({"id": 7})),

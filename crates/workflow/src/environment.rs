@@ -1,4 +1,4 @@
-//! The variables that code and expressions read: `process.env.NAME` and `process.env["NAME"]`.
+//! The variables that code and expressions read: `process.env.NAME` and `process.env["NAME"]`, as far as their text shows.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ const ENVIRONMENT: &str = "process.env";
 /// These are set by the node.
 const OWN_PREFIX: &str = "PIPEDREAM_";
 
-/// The names in a text, which may be of any language around them.
-pub(super) fn read_by(text: &str) -> BTreeSet<String> {
+/// The names in a text, which may be of any language around them. Those that the node sets are left out.
+pub fn variables_read_by(text: &str) -> BTreeSet<String> {
     let behind = text.match_indices(ENVIRONMENT);
     let behind = behind.map(|(at, _)| &text[at + ENVIRONMENT.len()..]);
     let names = behind.filter_map(name);
@@ -37,7 +37,7 @@ mod tests {
     fn names_are_found_however_they_are_read() {
         let text = "process.env.A + process.env['B_2'] + process.env[`C`] + process.env?.D + process.env[name]
             process.env.PIPEDREAM_WORKFLOW_ID process.environment {{process.env.A}} process.env";
-        let names: Vec<_> = read_by(text).into_iter().collect();
+        let names: Vec<_> = variables_read_by(text).into_iter().collect();
         assert_eq!(names, ["A", "B_2", "C", "D"]);
     }
 }

@@ -1,0 +1,222 @@
+//! Answers to waits that come at the moments at which a run is between the store and this node's memory.
+
+use std::{io, sync::atomic::AtomicU64};
+
+use async_trait::async_trait;
+use headwater_model::time::EpochMs;
+use headwater_store::{RunOutcome, WaitId, WaitResolved};
+use headwater_workflow::run::Resolution;
+use serde_json::{json, value::to_raw_value};
+
+use super::*;
+use crate::{
+    accounts::Accounts,
+    core::Core,
+    data_stores::DataStores,
+    files::{
+        FileContent, FilePath, FileStorage, FileUsage, FileWriter, Files, FolderEntry, FolderRange,
+    },
+    leases::Leases,
+    props::Props,
+    secrets::{KeyRing, SecretKeys},
+    signing_key::{InstallationKey, SigningKey},
+    testing::{HandClock, NoEngine, T0, claim_run, config, core, memory, queue_run, workflow},
+    workflows::{AccountMasks, OpenedVariables, WaitKey},
+};
+
+/// A workflow that waits, which needs no engine.
+const WAITS: &str = "name: Waits\nsteps:\n- namespace: pause\n  type: wait\n  timeout: 1h\n";
+
+/// An actor whose events the test brings about one by one.
+struct Bench {
+    core: Arc<Core>,
+    actor: Box<Actor>,
+    _commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let clock = Arc::new(HandClock(AtomicU64::new(T0.0)));
+        let core = core(memory(), Arc::new(NoEngine), config(), clock).await;
+        let content = json!({ "files": { "workflow.yaml": WAITS }, "steps": {}, "triggers": [] });
+        let id = workflow(&core, "ada@example.com", content).await;
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let context = context(&core).await;
+        Self {
+            actor: Box::new(Actor::new(Arc::new(context), id, receiver)),
+            core,
+            _commands: commands,
+        }
+    }
+
+    /// Claims the run that is due.
+    async fn claimed(&self) -> (RunnableLease, Claimed) {
+        claim_run(&self.core, &self.actor.id).await
+    }
+
+    /// The run comes into memory, as far as it was being loaded.
+    async fn loaded(&mut self) {
+        let loaded = self.actor.loading.next().await.unwrap();
+        self.actor.loaded(loaded).await;
+    }
+
+    /// Writes the commits that wait. The actor is not told yet.
+    async fn written(&mut self) -> Committed {
+        self.actor.start_commits();
+        assert!(
+            self.actor.commits.is_writing(),
+            "there is something to commit"
+        );
+        self.actor.commits.written().await
+    }
+
+    /// A run that has come to its wait, and the commit of that, which is in the store, and of which the actor has not been
+    /// told.
+    async fn resting(&mut self) -> (InvocationId, Committed) {
+        let run = queue_run(&self.core, &self.actor.id).await;
+        let (lease, claimed) = self.claimed().await;
+        self.actor.claimed(Ok((lease, vec![claimed])));
+        self.loaded().await;
+        let written = self.written().await;
+        assert_eq!(self.actor.runs[&run].committing, Some(Committing::Rests));
+        (run, written)
+    }
+
+    async fn answer(&self, run: &InvocationId, path: &str, resolution: &Resolution) {
+        let answer = WaitResolution {
+            wait: WaitId {
+                run_id: run.clone(),
+                path: path.to_owned(),
+                generation: 0,
+            },
+            resolution: to_raw_value(resolution).unwrap(),
+        };
+        let resolved = self.core.store.resolve_wait(answer, T0).await.unwrap();
+        assert!(matches!(resolved, WaitResolved::Now(_)));
+    }
+
+    /// The outcome of the run, if it has ended.
+    async fn outcome(&self, run: &InvocationId) -> Option<RunOutcome> {
+        let ended = self.core.store.run(run).await.unwrap();
+        ended.map(|run| run.ended.outcome)
+    }
+}
+
+/// The claim shows that the commit was written, so that the run is loaded anew, and not taken for one that is in memory
+/// already.
+#[tokio::test]
+async fn a_run_that_is_claimed_again_before_its_rest_was_told_goes_on() {
+    for is_told_first in [true, false] {
+        let mut bench = Bench::new().await;
+        let (run, written) = bench.resting().await;
+        bench.answer(&run, "pause", &Resolution::Resume(None)).await;
+        let (lease, claimed) = bench.claimed().await;
+        bench.actor.claimed(Ok((lease, vec![claimed])));
+        if is_told_first {
+            bench.actor.committed(written).await;
+            bench.loaded().await;
+        } else {
+            bench.loaded().await;
+            // It is about the former stay in memory.
+            bench.actor.committed(written).await;
+            assert_eq!(bench.actor.runs[&run].committing, Some(Committing::Ends));
+        }
+        assert_eq!(bench.outcome(&run).await, None);
+        let written = bench.written().await;
+        bench.actor.committed(written).await;
+        assert_eq!(bench.outcome(&run).await, Some(RunOutcome::Returned));
+        assert!(bench.actor.runs.is_empty());
+    }
+}
+
+/// The run has read its answers before this one came, and nobody would read them again.
+#[tokio::test]
+async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {
+    let mut bench = Bench::new().await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.lease = Some(lease);
+    let lease = claimed.lease.clone();
+    let loaded = bench.actor.context.load(&bench.actor.id, claimed).await;
+    bench.answer(&run, "", &Resolution::Cancel).await;
+    let loaded: Loaded = (lease, loaded.map(Box::new));
+    bench.actor.loading.push_back(Box::pin(async { loaded }));
+    let (applied, mut is_applied) = oneshot::channel();
+    let told = Command::Resolved(run.clone(), Some(applied));
+    bench.actor.on_command(told);
+    bench.loaded().await;
+    let answers = bench.actor.answers.next().await;
+    bench.actor.answered(answers.expect("the answers are read"));
+    // The run came to its wait at once. Its rest is committed first, and whoever cancelled it waits on.
+    let rest = bench.written().await;
+    bench.actor.committed(rest).await;
+    let waits = is_applied.try_recv();
+    assert_eq!(waits, Err(oneshot::error::TryRecvError::Empty));
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    bench.loaded().await;
+    let end = bench.written().await;
+    bench.actor.committed(end).await;
+    assert_eq!(bench.outcome(&run).await, Some(RunOutcome::Cancelled));
+    assert!(is_applied.await.is_err(), "whoever waits is told");
+}
+
+async fn context(core: &Arc<Core>) -> WorkflowContext {
+    let secret_keys = Arc::new(SecretKeys::new(KeyRing::first([7; 32]), None));
+    let key = InstallationKey::load(core, &secret_keys).await.unwrap();
+    let wait_key = Arc::new(WaitKey(SigningKey([7; 64])));
+    let accounts = Accounts::new(Arc::clone(core), Arc::clone(&secret_keys));
+    let accounts = Arc::new(accounts.unwrap());
+    let (of_variables, of_accounts) = (Arc::clone(&wait_key), Arc::clone(&wait_key));
+    let variables = OpenedVariables::new(Arc::clone(core), Arc::clone(&secret_keys), of_variables);
+    let account_masks = AccountMasks::new(Arc::clone(core), Arc::clone(&accounts), of_accounts);
+    WorkflowContext {
+        core: Arc::clone(core),
+        leases: Arc::new(Leases::new(Arc::clone(core))),
+        data_stores: Arc::new(DataStores::new(Arc::clone(core))),
+        files: Arc::new(Files::new(Arc::clone(core), Arc::new(NoFiles), &key)),
+        props: Arc::new(Props::new(secret_keys, accounts)),
+        deployments: Default::default(),
+        responders: Default::default(),
+        endings: Default::default(),
+        error_mails: Default::default(),
+        variables: Arc::new(variables),
+        account_masks: Arc::new(account_masks),
+        wait_key,
+        residents: Default::default(),
+    }
+}
+
+/// Nothing of a run that waits is in files.
+struct NoFiles;
+
+#[async_trait]
+impl FileStorage for NoFiles {
+    async fn open(&self, _: &str, _: &FilePath) -> io::Result<Option<Box<dyn FileContent>>> {
+        Ok(None)
+    }
+
+    async fn list(&self, _: &str, _: FolderRange) -> io::Result<Vec<FolderEntry>> {
+        Ok(Vec::new())
+    }
+
+    async fn usage(&self, _: &str) -> io::Result<FileUsage> {
+        Ok(FileUsage::default())
+    }
+
+    async fn begin(&self, _: &str) -> io::Result<Box<dyn FileWriter>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    async fn delete(&self, _: &str, _: &FilePath) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    async fn delete_all(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    async fn delete_expired(&self, _: EpochMs) -> io::Result<u64> {
+        Ok(0)
+    }
+}

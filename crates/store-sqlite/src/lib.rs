@@ -36,6 +36,7 @@ mod key_value;
 mod keys;
 mod living;
 mod migration;
+mod names;
 mod nodes;
 mod owner;
 mod page;

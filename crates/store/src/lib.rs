@@ -20,6 +20,7 @@ pub mod event_views;
 pub mod folders;
 pub mod key_value;
 pub mod lease;
+pub mod names;
 pub mod new_invocation;
 pub mod nodes;
 pub mod progress;
@@ -56,6 +57,7 @@ pub use event_views::*;
 pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
+pub use names::*;
 pub use new_invocation::NewInvocation;
 pub use nodes::*;
 pub use progress::Progress;
@@ -106,6 +108,7 @@ pub trait Store:
     + RunSearch
     + SourcesHealth
     + WebhooksHealth
+    + Names
     + Workflows
     + WorkflowRuns
     + Sends
@@ -141,6 +144,7 @@ impl<T> Store for T where
         + RunSearch
         + SourcesHealth
         + WebhooksHealth
+        + Names
         + Workflows
         + WorkflowRuns
         + Sends

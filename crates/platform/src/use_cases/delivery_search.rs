@@ -1,13 +1,17 @@
 //! Deliveries of all webhooks that a caller may see: finding, counting, retrying and discarding them.
 
-use headwater_model::{id::DeliveryId, page::PageRequest, webhook::DeliveryState};
+use headwater_model::{
+    id::{DeliveryId, ListenerId},
+    page::PageRequest,
+    webhook::DeliveryState,
+};
 use headwater_store::{
     ChangedDeliveries, DELIVERIES_SEARCHED_MAX, Delivery, DeliveryChange, DeliveryCounts,
     DeliveryFilter, DeliveryStep, FoundDeliveries,
 };
 
 use crate::{
-    caller::Caller, chore::Chore, error::PlatformError, platform::Platform,
+    caller::Caller, changes::Change, chore::Chore, error::PlatformError, platform::Platform,
     use_cases::deliveries::check_active,
 };
 
@@ -85,6 +89,8 @@ impl Platform {
         }
         // Its courier may have claimed it, and gives back what it has not attempted.
         self.couriers.webhook_changed(&webhook_id);
+        let owner = self.webhook(caller, &webhook_id).await?.owner;
+        self.core.tell(Change::Webhook(webhook_id, owner));
         self.delivery(caller, id).await
     }
 
@@ -120,7 +126,7 @@ impl Platform {
                 all.is_capped = done.continue_after.is_some();
                 return Ok(all);
             }
-            self.note_change(request.change, &done);
+            self.note_change(request.change, &done).await?;
             if done.continue_after.is_none() {
                 return Ok(all);
             }
@@ -128,8 +134,19 @@ impl Platform {
         }
     }
 
-    /// Lets the couriers learn of a change.
-    fn note_change(&self, change: DeliveryChange, done: &ChangedDeliveries) {
+    /// Lets the couriers, and those who look at the deliveries, learn of a change.
+    async fn note_change(
+        &self,
+        change: DeliveryChange,
+        done: &ChangedDeliveries,
+    ) -> Result<(), PlatformError> {
+        let ids = done.webhooks.iter().cloned().map(ListenerId::Webhook);
+        let ids: Vec<_> = ids.collect();
+        for named in self.core.store.names(&ids).await? {
+            if let ListenerId::Webhook(id) = named.id {
+                self.core.tell(Change::Webhook(id, named.owner));
+            }
+        }
         match change {
             DeliveryChange::Retry if done.changed > 0 => {
                 self.core.nudges.nudge(Chore::Deliveries);
@@ -141,6 +158,7 @@ impl Platform {
                 }
             }
         }
+        Ok(())
     }
 
     async fn check_filter(

@@ -9,7 +9,7 @@ use crate::{caller::Caller, error::PlatformError, platform::Platform};
 /// Characters of a name, bytes of a channel's, and views of an owner.
 const NAME_CHARS: usize = 100;
 const CHANNEL_BYTES: usize = 1_024;
-const VIEWS_MAX: usize = 200;
+const VIEWS_MAX: u32 = 200;
 
 impl Platform {
     /// The views of the caller, or of a workspace, by name.
@@ -50,12 +50,6 @@ impl Platform {
         }
         EventMatcher::new(&search.words, &search.paths).map_err(PlatformError::Invalid)?;
         let owner = self.owner(caller, search.workspace_id).await?;
-        let there = self.core.store.event_views(&owner).await?;
-        if there.len() >= VIEWS_MAX && there.iter().all(|view| view.name != name) {
-            return Err(PlatformError::Conflict(format!(
-                "there are {VIEWS_MAX} views already; delete one first"
-            )));
-        }
         let view = EventView {
             name: name.to_owned(),
             words: search.words,
@@ -64,8 +58,16 @@ impl Platform {
             channel: search.channel,
             updated_at: self.core.env.now_at(),
         };
-        self.core.store.set_event_view(&owner, view.clone()).await?;
-        Ok(view)
+        let store = &self.core.store;
+        match store
+            .set_event_view(&owner, view.clone(), VIEWS_MAX)
+            .await?
+        {
+            true => Ok(view),
+            false => Err(PlatformError::Conflict(format!(
+                "there are {VIEWS_MAX} views already; delete one first"
+            ))),
+        }
     }
 
     /// Deletes a view.

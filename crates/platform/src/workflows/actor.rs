@@ -404,6 +404,7 @@ impl Actor {
             self.context.core.tell(Change::Run {
                 workflow_id: self.id.clone(),
                 run_id: id.clone(),
+                owner: run.deployed.workflow.owner.clone(),
             });
             match written {
                 Some(Committing::Ends) => self.ended(id).await,

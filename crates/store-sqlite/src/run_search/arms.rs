@@ -3,7 +3,7 @@
 //! Records have two for each source or workflow. Invocations have no index in that order, which each of them would have to
 //! keep: the open runs are read in the order in which they are due, up to a bound, and sorted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_model::{id::InvocationId, time::EpochMs};
 use headwater_store::{
@@ -202,9 +202,11 @@ impl Scope {
 /// The condition on a record's outcome.
 fn condition(states: &RunStates) -> Result<String, StoreError> {
     let names = states.outcomes.iter().map(|outcome| outcome_name(*outcome));
-    let names: Vec<String> = names
+    // Each once and in one order, however they were asked for: the statement is prepared once.
+    let names: BTreeSet<String> = names
         .map(|name| name.map(|name| format!("'{name}'")))
         .collect::<Result<_, _>>()?;
+    let names: Vec<_> = names.into_iter().collect();
     Ok(format!("outcome IN ({})", names.join(", ")))
 }
 

@@ -4,8 +4,8 @@
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result};
-use inquire::{Select, Text};
 use inquire::validator::Validation;
+use inquire::{Select, Text};
 use serde_json::{Map, Value};
 
 use crate::at_file;

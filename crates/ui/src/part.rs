@@ -14,6 +14,7 @@ pub(crate) mod health;
 pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod marked;
+pub(crate) mod name;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod run_status;

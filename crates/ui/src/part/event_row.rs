@@ -48,6 +48,11 @@ pub(crate) fn row(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Markup
 pub(crate) fn summary(event: &Event) -> String {
     match &event.summary {
         Some(summary) if !summary.trim().is_empty() => summary.clone(),
-        _ => text::cut(event.event.get(), PREVIEW_CHARS).0.to_owned(),
+        _ => beginning(event.event.get()),
     }
+}
+
+/// The beginning of an event's JSON.
+pub(crate) fn beginning(json: &str) -> String {
+    text::cut(json, PREVIEW_CHARS).0.to_owned()
 }

@@ -48,11 +48,6 @@ pub(crate) fn row(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Markup
 pub(crate) fn summary(event: &Event) -> String {
     match &event.summary {
         Some(summary) if !summary.trim().is_empty() => summary.clone(),
-        _ => beginning(event.event.get()),
+        _ => text::cut(event.event.get(), PREVIEW_CHARS).0.to_owned(),
     }
-}
-
-/// The beginning of an event's JSON.
-pub(crate) fn beginning(json: &str) -> String {
-    text::cut(json, PREVIEW_CHARS).0.to_owned()
 }

@@ -15,7 +15,6 @@ use crate::{
     part::{
         empty::empty,
         event_list::live_bar,
-        event_row::beginning,
         icon::{Icon, icon},
         name::{self, named},
         text, time,
@@ -26,6 +25,9 @@ use crate::{
     topic::Topic,
     visit::Visitor,
 };
+
+/// Characters of an event that a row shows.
+const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -166,10 +168,10 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
                 @for delivery in deliveries {
                     tr data-row=(delivery.id) {
                         td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
-                        th scope="row" { a href={ "/deliveries/" (delivery.id) } { (text::line(&beginning(delivery.event.event.get()))) } }
+                        th scope="row" { a href={ "/deliveries/" (delivery.id) } { (text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0)) } }
                         td data-label="State" { (delivery_state(delivery.state)) }
-                        td data-label="From" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { (named(names.of_emitter(&delivery.event.emitter), delivery.event.emitter.as_str())) } }
-                        td data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }
+                        td.named data-label="From" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { (named(names.of_emitter(&delivery.event.emitter), delivery.event.emitter.as_str())) } }
+                        td.named data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }
                         td.number data-label="Attempts" { (delivery.attempts.len()) }
                         td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
                         td data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }

@@ -149,7 +149,7 @@ fn row(event: &FoundEvent, names: &KnownNames, words: &[String], visitor: &Visit
                 @if summary.is_some_and(|summary| !has_all(summary)) { div.note { (marked(&data, words, PREVIEW_CHARS)) } }
             }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
-            td data-label="Of" { a href=(visitor.with(&[("emitter", Some(emitter))])) { (named(names.of_emitter(&event.emitter), emitter)) } }
+            td.named data-label="Of" { a href=(visitor.with(&[("emitter", Some(emitter))])) { (named(names.of_emitter(&event.emitter), emitter)) } }
         }
     }
 }

@@ -10,7 +10,8 @@ export default {
     http: "$.interface.http",
   },
   run({ method, path, query, headers, body }) {
-    const summary = `${method} ${path}`;
+    const sent = typeof body === "string" ? body : JSON.stringify(body ?? query);
+    const summary = `${method} ${path} ${sent.slice(0, 80)}`;
     this.$emit({ method, path, query, headers, body }, { summary });
   },
 };

@@ -4,6 +4,7 @@
 mod admin_key;
 mod apps;
 pub(crate) mod arguments;
+mod as_given;
 mod connections;
 mod data_dir;
 mod descriptors;

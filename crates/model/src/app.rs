@@ -75,6 +75,23 @@ pub struct AppField {
     /// Whether it has several lines, as keys and certificates have.
     #[serde(default)]
     pub multiline: bool,
+    /// The values that it may have, if it is a choice.
+    #[serde(default)]
+    pub options: Vec<FieldOption>,
+    /// An explanation for people.
+    #[serde(default)]
+    pub hint: String,
+}
+
+/// A value that a field of an account may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldOption {
+    /// The value itself.
+    pub value: String,
+    /// For people; the value if there is none.
+    #[serde(default)]
+    pub label: String,
 }
 
 /// Parts of the names of fields that hold secrets.
@@ -224,6 +241,11 @@ impl AppDefinition {
             if field.label.is_empty() {
                 field.label.clone_from(&field.name);
             }
+            for option in &mut field.options {
+                if option.label.is_empty() {
+                    option.label.clone_from(&option.value);
+                }
+            }
         }
         self.check_field_names()?;
         match (self.auth, &self.oauth2) {
@@ -253,6 +275,11 @@ impl AppDefinition {
             let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if field.name.is_empty() || !field.name.chars().all(letters) {
                 let reason = "must consist of letters, digits and `_`";
+                return Err(Invalid::new(at, reason));
+            }
+            if !field.options.is_empty() && (field.secret || field.multiline) {
+                let at = format!("fields[{index}].options");
+                let reason = "cannot stand with `secret` or `multiline`: a choice is neither";
                 return Err(Invalid::new(at, reason));
             }
             if self.fields[..index].iter().any(|f| f.name == field.name) {
@@ -381,6 +408,12 @@ impl AppDefinition {
             if value.is_object() || value.is_array() {
                 return Err(Invalid::new(at, "must be text, a number or a boolean"));
             }
+            let field = self.fields.iter().find(|field| field.name == *name);
+            if let Some(field) = field.filter(|_| is_given(Some(value))) {
+                field
+                    .check_choice(value)
+                    .map_err(|reason| Invalid::new(at, reason))?;
+            }
         }
         Ok(())
     }
@@ -392,6 +425,20 @@ impl AppDefinition {
     ) -> impl Iterator<Item = &'a AppField> {
         let required = self.fields.iter().filter(|field| !field.optional);
         required.filter(|field| !is_given(fields.get(&field.name)))
+    }
+}
+
+impl AppField {
+    /// Whether a value is one of the options, if there are any.
+    fn check_choice(&self, value: &Value) -> Result<(), String> {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        if self.options.is_empty() || self.options.iter().any(|option| option.value == text) {
+            return Ok(());
+        }
+        let values: Vec<_> = self.options.iter().map(|option| &*option.value).collect();
+        Err(format!("must be one of: {}", values.join(", ")))
     }
 }
 

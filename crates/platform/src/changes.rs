@@ -14,6 +14,7 @@ use headwater_model::{
     id::{InvocationId, SourceId, WebhookId, WorkflowId},
     time::EpochMs,
 };
+use headwater_store::Owner;
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
@@ -23,19 +24,33 @@ const RECENT: usize = 1_024;
 /// The thing that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A source: its state, its runs or its events.
-    Source(SourceId),
+    /// A source: its name, its state, its runs or its events; or it is gone.
+    Source(SourceId, Owner),
     /// A run of a workflow.
     Run {
         /// The workflow.
         workflow_id: WorkflowId,
         /// The run.
         run_id: InvocationId,
+        /// The workflow's owner.
+        owner: Owner,
     },
-    /// A webhook or its deliveries.
-    Webhook(WebhookId),
+    /// A webhook or its deliveries; or it is gone.
+    Webhook(WebhookId, Owner),
     /// More than can be told one by one.
     Much,
+}
+
+impl Change {
+    /// The owner of the thing; `None` if everybody is meant.
+    pub(crate) fn owner(&self) -> Option<&Owner> {
+        match self {
+            Self::Source(_, owner) | Self::Webhook(_, owner) | Self::Run { owner, .. } => {
+                Some(owner)
+            }
+            Self::Much => None,
+        }
+    }
 }
 
 /// The changes of this node.
@@ -92,10 +107,16 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::id::UserId;
+
     use super::*;
 
     fn source(number: u64) -> Change {
-        Change::Source(SourceId::new(EpochMs(number), 1))
+        let owner = Owner {
+            user_id: UserId::new(EpochMs(1), 1),
+            workspace_id: None,
+        };
+        Change::Source(SourceId::new(EpochMs(number), 1), owner)
     }
 
     #[test]

@@ -40,7 +40,7 @@ use self::{
     context::CourierContext,
     signals::{Courier, Signals},
 };
-use crate::{changes::Change, core::Core, error::PlatformError, secrets::SecretKeys};
+use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 
 /// Delivered deliveries that are kept per webhook.
 pub(crate) const DELIVERED_KEPT: u32 = 100;
@@ -95,7 +95,6 @@ impl Couriers {
     /// Reports that a webhook was changed: later attempts use the new record.
     pub(crate) fn webhook_changed(&self, id: &WebhookId) {
         self.context.residents.find(id, Courier::note_change);
-        self.context.core.tell(Change::Webhook(id.clone()));
     }
 
     /// Nudges the webhook's courier to look for deliveries, starting one if there is none.
@@ -103,7 +102,6 @@ impl Couriers {
         if self.context.core.stopping.is_cancelled() {
             return;
         }
-        self.context.core.tell(Change::Webhook(id.clone()));
         let start = || {
             let signals = Arc::<Signals>::default();
             let courier = Courier::new(&signals);

@@ -89,6 +89,7 @@ pub use use_cases::{
     ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
     keys::{NewKey, create_admin_key},
     mail::WorkflowMail,
+    names::KnownNames,
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
     run_search::{RunEntries, RunEntry, RunState, UnknownRunState},

@@ -27,6 +27,7 @@ pub(crate) mod gauges;
 pub(crate) mod ingress;
 pub(crate) mod keys;
 pub(crate) mod mail;
+pub(crate) mod names;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;

@@ -12,9 +12,14 @@ use crate::{
 
 #[async_trait]
 impl EventViews for SqliteStore {
-    async fn set_event_view(&self, owner: &Owner, view: EventView) -> Result<(), StoreError> {
+    async fn set_event_view(
+        &self,
+        owner: &Owner,
+        view: EventView,
+        at_most: u32,
+    ) -> Result<bool, StoreError> {
         let owner = owner.clone();
-        self.write(move |connection| set(connection, &owner, &view))
+        self.write(move |connection| set(connection, &owner, &view, at_most))
             .await
     }
 
@@ -38,14 +43,20 @@ impl EventViews for SqliteStore {
     }
 }
 
-fn set(connection: &Connection, owner: &Owner, view: &EventView) -> Result<(), StoreError> {
+fn set(
+    connection: &Connection,
+    owner: &Owner,
+    view: &EventView,
+    at_most: u32,
+) -> Result<bool, StoreError> {
     let workspace_id = owner.workspace_id.as_ref().map(|id| id.as_str());
     // That of a workspace stays when its writer goes.
     let user_id = workspace_id.is_none().then(|| owner.user_id.as_str());
     connection
         .execute_prepared(
             "INSERT INTO event_views (tenant, name, user_id, workspace_id, words, paths, emitter, channel, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+             WHERE (SELECT count(*) FROM event_views WHERE tenant = ?1 AND name <> ?2) < ?10
              ON CONFLICT (tenant, name) DO UPDATE SET words = ?5, paths = ?6, emitter = ?7, channel = ?8, updated_at = ?9",
             params![
                 owner.tenant(),
@@ -57,10 +68,11 @@ fn set(connection: &Connection, owner: &Owner, view: &EventView) -> Result<(), S
                 view.emitter.as_ref().map(|emitter| emitter.as_str()),
                 view.channel,
                 signed(view.updated_at),
+                at_most,
             ],
         )
         .map_err(failed("writing a view of events"))
-        .map(drop)
+        .map(|written| written > 0)
 }
 
 fn all(connection: &Connection, tenant: &str) -> Result<Vec<EventView>, StoreError> {

@@ -37,6 +37,7 @@ mod key_value;
 mod keys;
 mod living;
 mod migration;
+mod names;
 mod nodes;
 mod owner;
 mod page;

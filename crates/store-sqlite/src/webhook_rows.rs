@@ -15,8 +15,11 @@ use crate::{
     deliveries::give_up,
     owner,
     page::{Listing, page_of},
-    row::{get, name_of, named, parsed, signed, unsigned, unsigned_opt},
+    row::{get, name_of, named, parsed, signed, to_json, unsigned, unsigned_opt},
 };
+
+/// The name that people know a webhook by, as SQL.
+pub(crate) const NAME: &str = "coalesce(nullif(trim(name), ''), url)";
 
 pub(crate) fn gone(id: &WebhookId) -> StoreError {
     Conflict::Gone(Entity::Webhook(id.clone())).into()
@@ -184,9 +187,17 @@ pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Webhook>
 pub(crate) fn page(
     connection: &Connection,
     owner: &Owner,
+    words: &[String],
     page: &PageRequest<WebhookId>,
 ) -> Result<Page<Webhook>, StoreError> {
-    let listing = Listing::of_owner("webhooks", owner);
+    let mut listing = Listing::of_owner("webhooks", owner);
+    let listed = to_json(&words)?;
+    if !words.is_empty() {
+        listing.filter.push_str(&format!(
+            " AND NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(lower_case({NAME}), value) = 0)"
+        ));
+        listing.parameters.push(&listed);
+    }
     page_of(connection, &listing, page, WebhookId::as_str, webhook)
 }
 

@@ -25,10 +25,12 @@ impl Webhooks for SqliteStore {
     async fn webhooks(
         &self,
         owner: &Owner,
+        words: &[String],
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError> {
+        let words: Vec<_> = words.iter().map(|word| word.to_lowercase()).collect();
         let (owner, page) = (owner.clone(), page.clone());
-        self.read(move |connection| webhook_rows::page(connection, &owner, &page))
+        self.read(move |connection| webhook_rows::page(connection, &owner, &words, &page))
             .await
     }
 

@@ -34,6 +34,7 @@ mod fixture;
 pub mod folders;
 pub mod history;
 pub mod lists;
+pub mod names;
 pub mod nodes;
 pub mod queue;
 pub mod redelivery;
@@ -309,6 +310,7 @@ macro_rules! conformance_tests {
                 a_webhook_reads_back_as_it_was_written,
                 webhooks_are_paged_both_ways,
                 webhooks_are_listed_by_user_or_workspace,
+                webhooks_are_reduced_by_name,
                 updating_replaces_what_may_change,
                 a_webhook_made_active_again_has_failed_for_no_time,
                 a_webhook_at_another_url_has_failed_for_no_time,
@@ -386,6 +388,9 @@ macro_rules! conformance_tests {
                 the_newest_deployments_are_kept,
                 a_deployment_is_its_sources_alone,
                 the_component_of_a_former_deployment_stays,
+            }
+            names {
+                things_are_named_and_those_that_are_gone_are_left_out,
             }
             webhook_health {
                 health_has_the_attempts_of_the_newest_deliveries,
@@ -491,6 +496,7 @@ macro_rules! conformance_tests {
             }
             event_views {
                 a_view_is_written_by_its_name,
+                no_view_is_written_beyond_the_bound,
                 views_go_with_their_owner,
             }
             audit {

@@ -25,9 +25,15 @@ pub struct EventView {
 /// Views by owner: a workspace, or else a user.
 #[async_trait]
 pub trait EventViews {
-    /// Writes a view. MUST replace one of the same name and owner (`conformance::event_views::a_view_is_written_by_its_name`),
+    /// Writes a view, if the owner then has no more than `at_most`. False: there are so many others already.
+    /// MUST count in the step that writes (`conformance::event_views::no_view_is_written_beyond_the_bound`). MUST replace one of the same name and owner (`conformance::event_views::a_view_is_written_by_its_name`),
     /// and MUST delete it with its owner (`conformance::event_views::views_go_with_their_owner`).
-    async fn set_event_view(&self, owner: &Owner, view: EventView) -> Result<(), StoreError>;
+    async fn set_event_view(
+        &self,
+        owner: &Owner,
+        view: EventView,
+        at_most: u32,
+    ) -> Result<bool, StoreError>;
 
     /// All views of an owner, by name.
     async fn event_views(&self, owner: &Owner) -> Result<Vec<EventView>, StoreError>;

@@ -21,6 +21,7 @@ pub mod event_views;
 pub mod folders;
 pub mod key_value;
 pub mod lease;
+pub mod names;
 pub mod new_invocation;
 pub mod nodes;
 pub mod progress;
@@ -58,6 +59,7 @@ pub use event_views::*;
 pub use folders::*;
 pub use key_value::KeyValue;
 pub use lease::*;
+pub use names::*;
 pub use new_invocation::NewInvocation;
 pub use nodes::*;
 pub use progress::Progress;
@@ -108,6 +110,7 @@ pub trait Store:
     + RunSearch
     + SourcesHealth
     + WebhooksHealth
+    + Names
     + Workflows
     + WorkflowRuns
     + Sends
@@ -144,6 +147,7 @@ impl<T> Store for T where
         + RunSearch
         + SourcesHealth
         + WebhooksHealth
+        + Names
         + Workflows
         + WorkflowRuns
         + Sends

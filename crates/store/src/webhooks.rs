@@ -293,10 +293,13 @@ pub trait Webhooks {
     async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
     /// A page of the owner's webhooks in creation order: those in the workspace if there is one, else all that the
-    /// user created (`conformance::webhooks::webhooks_are_listed_by_user_or_workspace`).
+    /// user created (`conformance::webhooks::webhooks_are_listed_by_user_or_workspace`), reduced to those whose name has
+    /// all of the words, in any case; one without a name goes by its URL
+    /// (`conformance::webhooks::webhooks_are_reduced_by_name`).
     async fn webhooks(
         &self,
         owner: &Owner,
+        words: &[String],
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 

@@ -38,6 +38,7 @@ const JS: &str = concat!(
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/parts.js"),
     include_str!("../assets/js/options.js"),
+    include_str!("../assets/js/busy.js"),
     include_str!("../assets/js/wait.js"),
     include_str!("../assets/js/editor.js"),
 );
@@ -51,7 +52,7 @@ pub(crate) struct Asset {
     content_type: &'static str,
     plain: &'static [u8],
     gzip: Vec<u8>,
-    /// Of the content.
+    /// The beginning of the content's digest.
     hash: String,
 }
 
@@ -78,7 +79,7 @@ pub(crate) static STYLE: LazyLock<Asset> =
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("headwater.js", "text/javascript; charset=utf-8", JS));
 
-/// Of fields of code and JSON, which name its address.
+/// The editor of code and JSON; its fields name the address.
 pub(crate) static EDITOR: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new(
         "codemirror.js",

@@ -17,11 +17,11 @@ pub(crate) enum Cookie {
     Flash,
 }
 
-/// How long a browser keeps the session's cookie; the node ends it then at the latest.
+/// The time for which a browser keeps the session's cookie; the node ends it then at the latest.
 const SESSION_S: u32 = 30 * 24 * 3_600;
-/// How long a theme is kept.
+/// The time for which a theme is kept.
 const THEME_S: u32 = 400 * 24 * 3_600;
-/// How long a line for the next page is kept.
+/// The time for which a line for the next page is kept.
 const FLASH_S: u32 = 60;
 
 /// The cookies of one request: their names depend on how the browser came.

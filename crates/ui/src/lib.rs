@@ -92,6 +92,7 @@ fn pages() -> Router<Arc<Ui>> {
             "/events",
             get(events::list::show).post(events::view_change::save),
         )
+        .route("/events/export", get(events::export::show))
         .route(
             "/events/views/delete",
             get(events::view_change::ask_to_delete).post(events::view_change::delete),

@@ -15,6 +15,7 @@ pub(crate) mod history;
 pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod marked;
+pub(crate) mod name;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod run_status;

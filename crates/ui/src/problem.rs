@@ -23,7 +23,7 @@ pub(crate) struct Told {
     pub(crate) status: StatusCode,
     pub(crate) title: String,
     pub(crate) text: String,
-    /// Of a component that failed.
+    /// The stack of a component that failed.
     pub(crate) stack: Option<String>,
     pub(crate) retry_after_s: Option<u64>,
 }

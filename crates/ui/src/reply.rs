@@ -87,14 +87,14 @@ impl Page {
         Self { status, ..self }
     }
 
-    /// With rows that come: `of` names the emitter, the parameters say from where on.
+    /// Adds rows that come: `of` names the emitter, the parameters say from where on.
     pub(crate) fn live(mut self, of: String, parameters: Vec<(&'static str, String)>) -> Self {
         self.live.of.push(of);
         self.live.parameters.extend(parameters);
         self
     }
 
-    /// With parts that are fetched again when something of the topic has changed since the page was read.
+    /// Adds parts that are fetched again when something of the topic has changed since the page was read.
     pub(crate) fn changing(mut self, topic: &Topic, visit: &Visit) -> Self {
         if self
             .live
@@ -109,7 +109,7 @@ impl Page {
         self
     }
 
-    /// With the command line that does the same, and the request.
+    /// Adds the command line that does the same, and the request.
     pub(crate) fn command(mut self, command: impl Into<String>) -> Self {
         self.commands.push(command.into());
         self

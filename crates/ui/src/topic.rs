@@ -45,11 +45,11 @@ impl Topic {
     pub(crate) fn covers(&self, change: &Change) -> bool {
         match (self, change) {
             (_, Change::Much)
-            | (Self::Sources, Change::Source(_))
-            | (Self::Webhooks, Change::Webhook(_)) => true,
-            (Self::Source(own), Change::Source(id)) => own == id,
+            | (Self::Sources, Change::Source(..))
+            | (Self::Webhooks, Change::Webhook(..)) => true,
+            (Self::Source(own), Change::Source(id, _)) => own == id,
             (Self::Run(own), Change::Run { run_id, .. }) => own == run_id,
-            (_, Change::Source(_) | Change::Run { .. } | Change::Webhook(_)) => false,
+            (_, Change::Source(..) | Change::Run { .. } | Change::Webhook(..)) => false,
         }
     }
 }
@@ -86,7 +86,11 @@ impl Topics {
 
 #[cfg(test)]
 mod tests {
-    use headwater_model::{id::WebhookId, time::EpochMs};
+    use headwater_model::{
+        id::{UserId, WebhookId},
+        time::EpochMs,
+    };
+    use headwater_platform::Owner;
 
     use super::*;
 
@@ -121,12 +125,16 @@ mod tests {
     #[test]
     fn a_page_hears_of_its_own_things() {
         let [one, two] = [1, 2].map(|ms| SourceId::new(EpochMs(ms), 1));
-        let of_source = Change::Source(one.clone());
+        let owner = Owner {
+            user_id: UserId::new(EpochMs(1), 1),
+            workspace_id: None,
+        };
+        let of_source = Change::Source(one.clone(), owner.clone());
         assert!(Topic::Sources.covers(&of_source));
         assert!(Topic::Source(one).covers(&of_source));
         assert!(!Topic::Source(two.clone()).covers(&of_source));
         assert!(!Topic::Webhooks.covers(&of_source));
-        let of_webhook = Change::Webhook(WebhookId::new(EpochMs(1), 1));
+        let of_webhook = Change::Webhook(WebhookId::new(EpochMs(1), 1), owner);
         assert!(Topic::Webhooks.covers(&of_webhook));
         assert!(!Topic::Sources.covers(&of_webhook));
         assert!(Topic::Source(two).covers(&Change::Much));

@@ -78,7 +78,7 @@ pub(crate) async fn webhooks(
     Params(request): Params<WebhooksRequest>,
 ) -> PageReply<Webhook> {
     let page = platform
-        .webhooks(&caller, request.workspace_id(), &page)
+        .find_webhooks(&caller, request.workspace_id(), &request.words(), &page)
         .await?;
     let ids: Vec<WebhookId> = page
         .items

@@ -52,6 +52,29 @@ struct AppField {
     optional: bool,
     /// Whether it has several lines.
     multiline: bool,
+    /// The values that it may have, if it is a choice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    options: Vec<AppFieldOption>,
+    /// An explanation for people.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    hint: String,
+}
+
+/// A value that a field may have.
+#[derive(Debug, Serialize, ToSchema)]
+struct AppFieldOption {
+    value: String,
+    /// For people.
+    label: String,
+}
+
+impl From<&app::FieldOption> for AppFieldOption {
+    fn from(option: &app::FieldOption) -> Self {
+        Self {
+            value: option.value.clone(),
+            label: option.label.clone(),
+        }
+    }
 }
 
 impl From<&app::AppDefinition> for App {
@@ -62,6 +85,8 @@ impl From<&app::AppDefinition> for App {
             secret: field.secret,
             optional: field.optional,
             multiline: field.multiline,
+            options: field.options.iter().map(AppFieldOption::from).collect(),
+            hint: field.hint.clone(),
         });
         let oauth2 = app.oauth2.as_ref();
         Self {

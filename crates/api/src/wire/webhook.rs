@@ -79,11 +79,20 @@ pub(crate) struct WebhooksRequest {
     /// The same under its other name.
     #[param(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
+    /// Parts of the name, separated by spaces, in any case; all of them. A webhook without a name goes by its URL. Not part
+    /// of Pipedream's API.
+    q: Option<String>,
     /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
 
 impl WebhooksRequest {
+    /// The parts of the name.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let words = self.q.as_deref().unwrap_or_default();
+        words.split_whitespace().map(str::to_owned).collect()
+    }
+
     pub(crate) fn workspace_id(&self) -> Option<WorkspaceId> {
         self.workspace_id.clone().or(self.org_id.clone())
     }

@@ -21,6 +21,7 @@ use clap::{Args, ValueEnum};
 use headwater_engine::Isolation;
 use serde::Deserialize;
 
+use super::as_given::{AsGiven, word_of};
 use crate::usage_error::UsageError;
 
 macro_rules! options {
@@ -38,9 +39,9 @@ macro_rules! options {
         }
 
         impl ServeArguments {
-            /// Each option's name in the file with its value in words, if it has one.
+            /// Each option's name in the file with its value as it may be given, if it has one.
             pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
-                vec![$((stringify!($name), self.$name.as_ref().map(|value| format!("{value:?}"))),)*]
+                vec![$((stringify!($name), self.$name.as_ref().map(AsGiven::as_given)),)*]
             }
 
             /// Fills in from the file the options that neither a flag nor the environment gave.
@@ -271,6 +272,18 @@ pub(crate) enum IsolationChoice {
     Component,
     /// None
     Source,
+}
+
+impl AsGiven for Plan {
+    fn as_given(&self) -> String {
+        word_of(self)
+    }
+}
+
+impl AsGiven for IsolationChoice {
+    fn as_given(&self) -> String {
+        word_of(self)
+    }
 }
 
 impl From<IsolationChoice> for Isolation {

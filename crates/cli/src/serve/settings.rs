@@ -29,7 +29,7 @@ pub(super) fn of(
         let value = value.filter(|_| !is_secret);
         Some(Setting {
             name: flag.to_owned(),
-            value: value.map(|value| value.trim_matches('"').to_owned()),
+            value,
             default: default(argument),
             origin,
             is_secret,
@@ -95,7 +95,7 @@ mod tests {
             SettingOrigin::Flag,
             "it counts before the environment"
         );
-        assert_eq!(one(&all, "plan").value.as_deref(), Some("Paid"));
+        assert_eq!(one(&all, "plan").value.as_deref(), Some("paid"));
         let unset = one(&all, "listen");
         assert_eq!((unset.value, unset.origin), (None, SettingOrigin::Default));
         // As if the flags had been read from the environment, and from the file.

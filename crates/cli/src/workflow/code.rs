@@ -39,7 +39,7 @@ pub(crate) async fn findings_before_deployment(folder: &Folder) -> Vec<Value> {
     sorted(found, faults.unwrap_or_default())
 }
 
-/// Those of the definition first, then file by file, in the order of their places.
+/// The findings in order: those of the definition first, then file by file, in the order of their places.
 fn sorted(mut found: Vec<Value>, faults: Vec<Value>) -> Vec<Value> {
     found.extend(faults);
     found.sort_by_cached_key(|finding| {

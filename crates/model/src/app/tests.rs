@@ -41,6 +41,24 @@ fn what_is_left_out_has_the_standards_defaults() {
 }
 
 #[test]
+fn a_choice_has_one_of_its_values_or_none() {
+    let tls = json!([{"name": "key"}, {"name": "tls", "optional": true, "options": [{"value": "on", "label": "On"}, {"value": "off"}]}]);
+    let app = definition(json!({"name": "S", "auth": "fields", "fields": tls})).unwrap();
+    assert_eq!(app.fields[1].options[1].label, "off");
+    for (given, is_fine) in [("on", true), ("off", true), ("", true), ("On", false)] {
+        let checked = app.check_account(&fields(json!({"key": "k", "tls": given})));
+        assert_eq!(checked.is_ok(), is_fine, "{given}: {checked:?}");
+    }
+    let refused = app.check_account(&fields(json!({"key": "k", "tls": "maybe"})));
+    let refused = refused.unwrap_err();
+    assert_eq!(
+        (refused.field.as_str(), refused.reason.as_str()),
+        ("fields.tls", "must be one of: on, off")
+    );
+    assert!(app.check_account(&fields(json!({"key": "k"}))).is_ok());
+}
+
+#[test]
 fn a_definition_that_cannot_stand_names_its_field() {
     let key = json!([{"name": "api_key"}]);
     for (value, field) in [
@@ -53,6 +71,11 @@ fn a_definition_that_cannot_stand_names_its_field() {
         (
             json!({"name": "S", "auth": "fields", "fields": [{"name": "a"}, {"name": "a"}]}),
             "fields[1].name",
+        ),
+        (
+            json!({"name": "S", "auth": "fields",
+                "fields": [{"name": "a", "secret": true, "options": [{"value": "x"}]}]}),
+            "fields[0].options",
         ),
         (
             json!({"name": "S", "auth": "fields", "fields": key, "probe": {"url": "shop.example"}}),

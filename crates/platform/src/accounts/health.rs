@@ -41,13 +41,7 @@ impl Accounts {
         account: Account,
     ) -> Result<Account, PlatformError> {
         let Some(app) = self.core.config.apps.get(&account.app).cloned() else {
-            let reason = format!(
-                "`{}` is not in the catalog of apps, so the node cannot test its accounts",
-                account.app
-            );
-            return self
-                .note(account, HealthStatus::Unknown, Some(reason))
-                .await;
+            return self.note_verdict(account, None).await;
         };
         let is_over = |account: &Account| {
             let renew_at = account.credentials.renew_at;
@@ -110,20 +104,33 @@ impl Accounts {
         account: Account,
         verdict: Option<Verdict>,
     ) -> Result<Account, PlatformError> {
+        let is_asked = verdict.is_some();
         let (status, reason) = health_of(&account, verdict);
-        self.note(account, status, reason).await
+        let checked_at = is_asked.then(|| self.core.env.now_at());
+        self.keep(account, status, reason, checked_at).await
     }
 
     pub(super) async fn note(
         &self,
+        account: Account,
+        status: HealthStatus,
+        reason: Option<String>,
+    ) -> Result<Account, PlatformError> {
+        let now_at = self.core.env.now_at();
+        self.keep(account, status, reason, Some(now_at)).await
+    }
+
+    async fn keep(
+        &self,
         mut account: Account,
         status: HealthStatus,
         reason: Option<String>,
+        checked_at: Option<EpochSeconds>,
     ) -> Result<Account, PlatformError> {
         account.health = Health {
             status,
             reason,
-            checked_at: Some(self.core.env.now_at()),
+            checked_at,
         };
         self.core
             .store
@@ -141,7 +148,7 @@ pub(crate) fn health_of(
     match verdict {
         None => {
             let reason = format!(
-                "the node cannot test accounts of `{}`: its definition has no probe",
+                "the node has no test for accounts of `{}`; the first run of a source that uses it shows whether they are good",
                 account.app
             );
             (HealthStatus::Unknown, Some(reason))

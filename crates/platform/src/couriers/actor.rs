@@ -266,7 +266,7 @@ impl Actor {
     }
 
     async fn recorded(&mut self, recorded: Recorded) {
-        self.context.core.tell(Change::Webhook(self.id.clone()));
+        self.tell();
         for (record, result) in recorded.attempts {
             match result {
                 Ok(()) => {
@@ -352,6 +352,7 @@ impl Actor {
             return self.drop_waiting();
         };
         self.set_target(target);
+        self.tell();
         (self.more, self.more_retries) = (any, retries);
         self.claim_limit = match full && self.failing_since_ms.is_none() {
             true => (claim.limit.deliveries * 2).min(CLAIMED_AT_ONCE_MAX),
@@ -361,6 +362,16 @@ impl Actor {
             .claimed
             .into_iter()
             .for_each(|claimed| self.accept(claimed));
+    }
+
+    /// Tells that the deliveries have changed.
+    fn tell(&self) {
+        if let Some(target) = &self.target {
+            let owner = target.webhook.owner.clone();
+            self.context
+                .core
+                .tell(Change::Webhook(self.id.clone(), owner));
+        }
     }
 
     /// Directs later attempts to the target.

@@ -1,6 +1,10 @@
 //! Deliveries of all webhooks that a caller may see: finding, counting, retrying and discarding them.
 
-use headwater_model::{id::DeliveryId, page::PageRequest, webhook::DeliveryState};
+use headwater_model::{
+    id::{DeliveryId, ListenerId},
+    page::PageRequest,
+    webhook::DeliveryState,
+};
 use headwater_store::{
     ChangedDeliveries, DELIVERIES_SEARCHED_MAX, Delivery, DeliveryChange, DeliveryCounts,
     DeliveryFilter, DeliveryStep, FoundDeliveries,
@@ -9,6 +13,7 @@ use headwater_store::{
 use crate::{
     audit::{Act, AuditAction},
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -89,6 +94,8 @@ impl Platform {
         }
         // Its courier may have claimed it, and gives back what it has not attempted.
         self.couriers.webhook_changed(&webhook.id);
+        let owner = webhook.owner.clone();
+        self.core.tell(Change::Webhook(webhook.id.clone(), owner));
         let act = on_delivery(AuditAction::DeliveryDiscard, id, &webhook);
         self.record(caller, act).await;
         self.delivery(caller, id).await
@@ -126,7 +133,7 @@ impl Platform {
                 all.is_capped = done.continue_after.is_some();
                 return Ok(all);
             }
-            self.note_change(request.change, &done);
+            self.note_change(request.change, &done).await?;
             if done.continue_after.is_none() {
                 let act = self.on_deliveries(caller, request.change, &filter, all);
                 self.record(caller, act.await).await;
@@ -164,8 +171,19 @@ impl Platform {
         act.with_some("status", filter.answer.map(|answer| answer.to_string()))
     }
 
-    /// Lets the couriers learn of a change.
-    fn note_change(&self, change: DeliveryChange, done: &ChangedDeliveries) {
+    /// Lets the couriers, and those who look at the deliveries, learn of a change.
+    async fn note_change(
+        &self,
+        change: DeliveryChange,
+        done: &ChangedDeliveries,
+    ) -> Result<(), PlatformError> {
+        let ids = done.webhooks.iter().cloned().map(ListenerId::Webhook);
+        let ids: Vec<_> = ids.collect();
+        for named in self.core.store.names(&ids).await? {
+            if let ListenerId::Webhook(id) = named.id {
+                self.core.tell(Change::Webhook(id, named.owner));
+            }
+        }
         match change {
             DeliveryChange::Retry if done.changed > 0 => {
                 self.core.nudges.nudge(Chore::Deliveries);
@@ -177,6 +195,7 @@ impl Platform {
                 }
             }
         }
+        Ok(())
     }
 
     async fn check_filter(

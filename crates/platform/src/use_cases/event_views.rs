@@ -14,7 +14,7 @@ use crate::{
 /// Characters of a name, bytes of a channel's, and views of an owner.
 const NAME_CHARS: usize = 100;
 const CHANNEL_BYTES: usize = 1_024;
-const VIEWS_MAX: usize = 200;
+const VIEWS_MAX: u32 = 200;
 
 impl Platform {
     /// The views of the caller, or of a workspace, by name.
@@ -55,12 +55,6 @@ impl Platform {
         }
         EventMatcher::new(&search.words, &search.paths).map_err(PlatformError::Invalid)?;
         let owner = self.owner(caller, search.workspace_id).await?;
-        let there = self.core.store.event_views(&owner).await?;
-        if there.len() >= VIEWS_MAX && there.iter().all(|view| view.name != name) {
-            return Err(PlatformError::Conflict(format!(
-                "there are {VIEWS_MAX} views already; delete one first"
-            )));
-        }
         let view = EventView {
             name: name.to_owned(),
             words: search.words,
@@ -69,7 +63,13 @@ impl Platform {
             channel: search.channel,
             updated_at: self.core.env.now_at(),
         };
-        self.core.store.set_event_view(&owner, view.clone()).await?;
+        let store = &self.core.store;
+        let is_set = store.set_event_view(&owner, view.clone(), VIEWS_MAX);
+        if !is_set.await? {
+            return Err(PlatformError::Conflict(format!(
+                "there are {VIEWS_MAX} views already; delete one first"
+            )));
+        }
         let act = Act::new(AuditAction::EventViewSet, "event_view", name);
         self.record(caller, act.of(&owner)).await;
         Ok(view)

@@ -19,6 +19,7 @@ use headwater_store::{
 use crate::{
     audit::{Act, AuditAction, host},
     caller::Caller,
+    changes::Change,
     chore::Chore,
     couriers::{
         DELIVERED_KEPT, SentSample,
@@ -108,6 +109,8 @@ impl Platform {
             updated_at: now_at,
         };
         self.core.store.create_webhook(webhook.clone()).await?;
+        let (id, owner) = (webhook.id.clone(), webhook.owner.clone());
+        self.core.tell(Change::Webhook(id, owner));
         self.record(caller, told(AuditAction::WebhookCreate, &webhook))
             .await;
         Ok(WebhookWithSecret { webhook, secret })
@@ -123,8 +126,22 @@ impl Platform {
         workspace_id: Option<WorkspaceId>,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, PlatformError> {
+        self.find_webhooks(caller, workspace_id, &[], page).await
+    }
+
+    /// The same, reduced to those whose name has all of the words, in any case. One without a name goes by its URL.
+    ///
+    /// # Errors
+    /// As [`Platform::webhooks`].
+    pub async fn find_webhooks(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        words: &[String],
+        page: &PageRequest<WebhookId>,
+    ) -> Result<Page<Webhook>, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
-        Ok(self.core.store.webhooks(&owner, page).await?)
+        Ok(self.core.store.webhooks(&owner, words, page).await?)
     }
 
     /// The backlogs of webhooks that the caller has been shown, in their order.
@@ -215,6 +232,8 @@ impl Platform {
         let webhook = self.webhook(caller, id).await?;
         self.core.store.delete_webhook(id).await?;
         self.couriers.webhook_changed(id);
+        let owner = webhook.owner.clone();
+        self.core.tell(Change::Webhook(id.clone(), owner));
         self.record(caller, told(AuditAction::WebhookDelete, &webhook))
             .await;
         Ok(())
@@ -268,6 +287,8 @@ impl Platform {
         match self.core.store.update_webhook(id, change).await {
             Ok(webhook) => {
                 self.couriers.webhook_changed(id);
+                let owner = webhook.owner.clone();
+                self.core.tell(Change::Webhook(id.clone(), owner));
                 if !webhook.active {
                     // Much that waits is given up in steps.
                     self.core.nudges.nudge(Chore::Retention);

@@ -22,7 +22,7 @@ use futures::{
 };
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
-    Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
+    Claimed, Lease, Owner, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
 };
 use headwater_workflow::path::Path;
 use tokio::sync::{mpsc, oneshot};
@@ -91,8 +91,8 @@ pub(super) struct Actor {
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     /// Runs that were answered while some were being loaded.
     late: HashSet<InvocationId>,
-    /// Runs whose rest was written, as their next claim has shown, before this node was told.
-    rested: HashSet<InvocationId>,
+    /// Runs whose rest was written, as their next claim has shown, before this node was told; with their owners.
+    rested: HashMap<InvocationId, Owner>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     results: FuturesUnordered<BoxFuture<'static, ResultTexts>>,
@@ -124,7 +124,7 @@ impl Actor {
             claiming: InFlight::default(),
             loading: FuturesOrdered::new(),
             late: HashSet::new(),
-            rested: HashSet::new(),
+            rested: HashMap::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             results: FuturesUnordered::new(),
@@ -285,8 +285,9 @@ impl Actor {
                     match self.runs.get_mut(&id) {
                         // Its wait is written, which this node has not been told yet.
                         Some(known) if known.committing == Some(Committing::Rests) => {
+                            let owner = known.deployed.workflow.owner.clone();
                             self.rests(&id);
-                            self.rested.insert(id);
+                            self.rested.insert(id, owner);
                             self.load(run);
                         }
                         Some(known) => known.claimed.lease = run.lease,
@@ -395,9 +396,9 @@ impl Actor {
         }: Committed,
     ) {
         for (id, result) in runs.iter().zip(results) {
-            if self.rested.remove(id) {
+            if let Some(owner) = self.rested.remove(id) {
                 // The run may be in memory anew, where this commit is none of its.
-                self.tell(id);
+                self.tell(id, owner);
                 continue;
             }
             let Some(run) = self.runs.get_mut(id) else {
@@ -414,7 +415,8 @@ impl Actor {
                 self.more = true;
                 continue;
             }
-            self.tell(id);
+            let owner = run.deployed.workflow.owner.clone();
+            self.tell(id, owner);
             match written {
                 Some(Committing::Ends) => self.ended(id).await,
                 Some(Committing::Rests) => self.rests(id),
@@ -428,10 +430,11 @@ impl Actor {
     }
 
     /// Tells those who look at a run that it has changed.
-    fn tell(&self, id: &InvocationId) {
+    fn tell(&self, id: &InvocationId, owner: Owner) {
         self.context.core.tell(Change::Run {
             workflow_id: self.id.clone(),
             run_id: id.clone(),
+            owner,
         });
     }
 

@@ -1,9 +1,12 @@
 //! What another tenant owns is not there.
 
+use std::pin::pin;
+
+use futures::StreamExt as _;
 use headwater_model::{page::PageRequest, time::EpochMs};
 use headwater_platform::{
-    Caller, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, PlatformError,
-    ReplayRequest, UpdateWebhook, Wanted, default_channels,
+    Caller, Change, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, PlatformError,
+    ReplayRequest, UpdateWebhook, Wanted, Webhook, default_channels,
 };
 use serde_json::json;
 
@@ -286,4 +289,30 @@ async fn an_unknown_key_is_unauthenticated() {
         world.platform.authenticate("other").await,
         Err(PlatformError::Unauthenticated)
     ));
+}
+
+#[tokio::test]
+async fn changes_are_told_to_those_who_may_see_the_thing() {
+    let world = World::new().await;
+    let (platform, other) = (&world.platform, world.stranger().await);
+    let now_ms = platform.environment().now_ms();
+    let mut mine = pin!(platform.changes(&world.caller, now_ms));
+    let mut theirs = pin!(platform.changes(&other, now_ms));
+    let create = async |caller: &Caller| {
+        let new = NewWebhook {
+            url: "https://receiver.example".to_owned(),
+            ..NewWebhook::default()
+        };
+        platform.create_webhook(caller, new).await.unwrap().webhook
+    };
+    let created = create(&world.caller).await;
+    let of_other = create(&other).await;
+    platform
+        .delete_webhook(&world.caller, &created.id)
+        .await
+        .unwrap();
+    let told = |webhook: &Webhook| Some(Change::Webhook(webhook.id.clone(), webhook.owner.clone()));
+    assert_eq!(mine.next().await, told(&created));
+    assert_eq!(mine.next().await, told(&created), "also that it is gone");
+    assert_eq!(theirs.next().await, told(&of_other));
 }

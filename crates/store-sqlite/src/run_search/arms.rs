@@ -4,7 +4,7 @@
 //! have to keep: the open runs are read in the order in which they are due, and sorted. Where there are too many of them,
 //! those of all tenants are read in the order of their ids, and the others passed over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_model::{id::InvocationId, time::EpochMs};
 use headwater_store::{
@@ -267,9 +267,11 @@ fn looked(row: &Row<'_>, is_open: bool) -> Result<Looked, StoreError> {
 /// The condition on a record's outcome.
 fn condition(states: &RunStates) -> Result<String, StoreError> {
     let names = states.outcomes.iter().map(|outcome| outcome_name(*outcome));
-    let names: Vec<String> = names
+    // Each once and in one order, however they were asked for: the statement is prepared once.
+    let names: BTreeSet<String> = names
         .map(|name| name.map(|name| format!("'{name}'")))
         .collect::<Result<_, _>>()?;
+    let names: Vec<_> = names.into_iter().collect();
     Ok(format!("outcome IN ({})", names.join(", ")))
 }
 

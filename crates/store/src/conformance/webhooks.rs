@@ -74,7 +74,7 @@ pub async fn webhooks_are_paged_both_ways(factory: &dyn Factory) {
         (Position::Before(ids[4].clone()), &ids[2..4]),
     ] {
         let request = PageRequest { limit: 2, position };
-        let page = store.webhooks(&mine, &request).await.unwrap();
+        let page = store.webhooks(&mine, &[], &request).await.unwrap();
         assert_eq!(page.total_count, 5);
         let found: Vec<_> = page.items.into_iter().map(|one| one.id).collect();
         assert_eq!(found, wanted);
@@ -98,10 +98,39 @@ pub async fn webhooks_are_listed_by_user_or_workspace(factory: &dyn Factory) {
     let theirs = create_webhook(&*store, &colleague).await;
     create_webhook(&*store, &workspace_owner()).await;
     let first = PageRequest::first(10);
-    let in_it = store.webhooks(&shared, &first).await.unwrap();
+    let in_it = store.webhooks(&shared, &[], &first).await.unwrap();
     assert_eq!(in_it.items, [mine.clone(), theirs]);
-    let made = store.webhooks(&alone, &first).await.unwrap();
+    let made = store.webhooks(&alone, &[], &first).await.unwrap();
     assert_eq!(made.items, [private, mine]);
+}
+
+/// All words, in any case, of the name, or of the URL of one that has none.
+pub async fn webhooks_are_reduced_by_name(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut ids = Vec::new();
+    for name in ["Orders of SHOP", "shop 100%", ""] {
+        let id = create_webhook(&*store, &mine).await.id;
+        let change = WebhookChange {
+            name: Some(Some(name.to_owned())),
+            ..WebhookChange::default()
+        };
+        ids.push(store.update_webhook(&id, change).await.unwrap().id);
+    }
+    for (words, expected) in [
+        (&["shop"][..], &ids[..2]),
+        (&["Shop", "orders"], &ids[..1]),
+        (&["%"], &ids[1..2]),
+        (&["HTTP"], &ids[2..]),
+        (&["nothing"], &[]),
+    ] {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let page = store.webhooks(&mine, &words, &PageRequest::first(9)).await;
+        let page = page.unwrap();
+        assert_eq!(page.total_count, expected.len() as u64, "{words:?}");
+        let found: Vec<_> = page.items.into_iter().map(|one| one.id).collect();
+        assert_eq!(found, expected, "{words:?}");
+    }
 }
 
 /// Everything but whose it is, since when it fails and when it was made.

@@ -26,4 +26,8 @@
   };
   narrow.addEventListener("change", fit);
   fit();
+
+  // The answer to a form that is shown once: to load it again is to go to the thing, not to send the form once more.
+  const shown = document.querySelector("[data-address]");
+  if (shown) history.replaceState(null, "", shown.dataset.address);
 }

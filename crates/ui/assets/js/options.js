@@ -4,6 +4,8 @@
   const QUIET_MS = 250;
   const form = document.querySelector("form[data-props]");
   const running = new Map();
+  // Fields whose options were asked for without a button: once each, until what is above them changes.
+  const asked = new Set();
 
   const fieldOf = (prop, within = form) =>
     hw.all("[data-field]", within).find((field) => field.dataset.field === prop);
@@ -29,6 +31,21 @@
     if (typeof selection === "number" && again.setSelectionRange) again.setSelectionRange(selection, selection);
   };
 
+  /** Says above the form why nothing came back. What was typed stays. */
+  const tell = (text, target) => {
+    document.querySelector(".summary-of-errors")?.remove();
+    const summary = document.createElement("section");
+    summary.className = "summary-of-errors";
+    summary.setAttribute("role", "alert");
+    summary.append(text);
+    if (target) {
+      const link = document.createElement("a");
+      Object.assign(link, { href: target, target: "_blank", rel: "noopener", textContent: "Sign in in another tab" });
+      summary.append(" ", link, ", and press the button here again.");
+    }
+    form.before(summary);
+  };
+
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
   const send = async (action, prop) => {
     running.get(action)?.abort();
@@ -40,10 +57,13 @@
     body.set("action", action);
     try {
       const answer = await fetch(form.getAttribute("action"), { method: "POST", body, signal: control.signal });
-      if (answer.redirected) return location.reload();
       const page = hw.fragment(await answer.text());
       const fresh = page.querySelector("form[data-props]");
-      if (!fresh) throw new Error("no form");
+      if (!fresh) {
+        if (answer.status === 401) tell("You are signed out. All that you have entered is still here.", "/signin");
+        else tell(`${page.querySelector("h1")?.textContent ?? "The node refused it"}. All that you have entered is still here.`);
+        return place?.removeAttribute("aria-busy");
+      }
       if (prop === undefined) {
         const carried = form.querySelector('input[name="additional"]');
         const again = fresh.querySelector('input[name="additional"]');
@@ -62,19 +82,41 @@
       if (errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong"))) form.before(errors);
     } catch (error) {
       if (error.name === "AbortError") return;
-      hw.say("The node did not answer. Try again.");
+      tell("The node did not answer. All that you have entered is still here: press the button again.");
       place?.removeAttribute("aria-busy");
+    }
+  };
+
+  const isFilled = (field) =>
+    hw.all("input:not([type=hidden]):not([type=search]), select, textarea", field).some((control) =>
+      ["radio", "checkbox"].includes(control.type) ? control.checked && control.value : control.value);
+
+  /** Loads the options of fields that have none yet, from the top, as far as all that is needed above is there. */
+  const loadNext = async () => {
+    for (const field of hw.all("[data-field]", form)) {
+      const prop = field.dataset.field;
+      const button = field.querySelector('button[value^="load:"]');
+      if (button && !field.querySelector('input[name^="loaded."]') && !asked.has(prop)) {
+        asked.add(prop);
+        await send(button.value, prop);
+        return loadNext();
+      }
+      if (field.hasAttribute("data-needed") && !isFilled(field)) return;
     }
   };
 
   if (form) {
     let timer = 0;
+    // A link must not run code with the accounts of whoever follows it: only a page of this site that leads here does.
+    const from = document.referrer && new URL(document.referrer);
+    const isOwnWay = from && from.origin === location.origin && /^\/(deploy|sources)(\/|$)/.test(from.pathname);
+    if (isOwnWay && form.querySelector("[data-connects]") && !/[?&][a-z]+\./.test(location.search)) loadNext();
 
     form.addEventListener("submit", (event) => {
       const action = event.submitter?.value ?? "";
       const [kind, ...rest] = action.split(":");
       if (["load", "more"].includes(kind)) send(action, rest.join(":"));
-      else if (["reload", "accounts"].includes(action)) send(action);
+      else if (["reload", "accounts"].includes(action)) send(action).then(loadNext);
       else return;
       event.preventDefault();
     });
@@ -88,7 +130,10 @@
 
     form.addEventListener("change", (event) => {
       const field = event.target.closest("[data-reloads]");
-      if (field && event.target.dataset.query === undefined) send("reload");
+      if (event.target.dataset.query !== undefined) return;
+      if (event.target.type === "radio" && event.target.closest("[data-field]")?.querySelector("[data-connects]")) asked.clear();
+      if (field) send("reload").then(loadNext);
+      else if (form.querySelector("[data-connects]")) loadNext();
     });
 
     // Whoever comes back from connecting an account finds it here.
@@ -97,25 +142,7 @@
       if (event.target.closest("[data-connects]")) isConnecting = true;
     });
     addEventListener("focus", () => {
-      if (isConnecting) send("accounts");
+      if (isConnecting) send("accounts").then(loadNext);
     });
   }
-
-  // A form that takes a while says so, and is sent once.
-  document.addEventListener("submit", (event) => {
-    const busy = event.target.dataset.busy ?? (event.submitter?.value === "deploy" && event.target === form && "Deploying…");
-    if (!busy || event.defaultPrevented) return;
-    hw.say(busy);
-    const button = event.submitter;
-    // Not before it was sent with the form.
-    setTimeout(() => {
-      for (const each of hw.all("button", event.target)) each.disabled = true;
-      if (button && !button.classList.contains("unseen")) button.textContent = busy;
-    });
-  });
-  addEventListener("pageshow", (event) => {
-    if (event.persisted) location.reload();
-  });
-
-  document.getElementById("errors")?.focus();
 }

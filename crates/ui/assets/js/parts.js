@@ -8,7 +8,7 @@
   let isBehind = false;
   let timer = 0;
 
-  const keyOf = (node) => node.dataset?.key ?? node.dataset?.row ?? node.id ?? "";
+  const keyOf = (node) => node.dataset?.row ?? node.id ?? "";
 
   /** What the person does to an element is not the node's. */
   const isOwn = (element, name) => name === "open" || (name === "hidden" && element.matches("[data-copy]"));

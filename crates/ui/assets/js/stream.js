@@ -49,16 +49,16 @@
     hasEnded: false,
     hear: (name, hear) => heard.push([name, (message) => hear(JSON.parse(message.data), message.lastEventId)]),
     onResume: (hear) => resumed.push(hear),
-    tell: () => tell(hw.live.isPaused ? "Paused" : "Live", !hw.live.isPaused),
+    tell: () => tell(hw.live.isPaused ? "On hold" : "Live", !hw.live.isPaused),
     /** Holds back what comes, as if the button was pressed. */
     pause: () => {
       hw.live.isPaused = true;
-      if (pause) pause.textContent = "Resume";
+      if (pause) pause.textContent = "Go on updating";
       hw.live.tell();
     },
     resume: () => {
       hw.live.isPaused = false;
-      if (pause) pause.textContent = "Pause";
+      if (pause) pause.textContent = "Hold updates";
       for (const hear of resumed) hear();
       // What was held back comes again, from what is shown on.
       close();

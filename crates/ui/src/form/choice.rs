@@ -35,7 +35,7 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Those that a form was sent with. A browser may have changed them: they are shown, and nothing else.
+    /// The options that a form was sent with. A browser may have changed them: they are shown, and nothing else.
     pub(crate) fn of(entered: &Entered, prop: &str) -> Option<Self> {
         let text = entered.part(Part::Loaded, prop)?;
         let mut loaded: Self = serde_json::from_str(text).ok()?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod delete;
+pub(crate) mod export;
 pub(crate) mod list;
 mod neighbours;
 pub(crate) mod show;

@@ -40,7 +40,7 @@ use crate::{
 
 /// The longest time without a message.
 const HANDSHAKE_EVERY: Duration = Duration::from_secs(15);
-/// How often it is asked whether the session still is one.
+/// The time after which it is asked again whether the session still is one.
 const SESSION_EVERY: Duration = Duration::from_secs(30);
 /// The shortest time between two messages of changes, each of which has the page fetched again.
 const CHANGES_EVERY: Duration = Duration::from_secs(1);

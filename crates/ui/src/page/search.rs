@@ -24,9 +24,6 @@ use crate::{
     visit::Visitor,
 };
 
-/// Webhooks whose names are looked at.
-const WEBHOOKS_LOOKED_AT: u32 = 100;
-
 /// Things that the palette shows.
 const NAMES_MAX: usize = 10;
 
@@ -140,17 +137,14 @@ async fn named(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<Found>, Pr
         });
     }
     let webhooks = platform
-        .webhooks(caller, workspace(), &PageRequest::first(WEBHOOKS_LOOKED_AT))
+        .find_webhooks(
+            caller,
+            workspace(),
+            &wanted.words,
+            &PageRequest::first(ROWS),
+        )
         .await?;
-    let is_like = |name: &str| {
-        let name = name.to_lowercase();
-        wanted.words.iter().all(|word| name.contains(word))
-    };
-    for webhook in webhooks
-        .items
-        .iter()
-        .filter(|webhook| is_like(name(webhook)))
-    {
+    for webhook in &webhooks.items {
         found.push(Found {
             kind: "webhook",
             name: name(webhook).to_owned(),

@@ -58,7 +58,7 @@ pub(crate) fn live_bar() -> Markup {
     html! {
         div.livebar data-livebar hidden {
             span { span.dot {} span data-live-state { "Live" } }
-            button.quiet type="button" data-live-pause data-key="p" { "Pause" }
+            button.quiet type="button" data-live-pause data-key="p" { "Hold updates" }
             button type="button" data-live-show hidden { "Show new" }
             span.note data-live-count {}
         }

@@ -1,4 +1,4 @@
-//! How a run of a source ended.
+//! The outcome of a source's run, in words.
 
 use headwater_model::outcome::Limit;
 use headwater_platform::{RunOutcome, RunTrigger, WorkflowRunSummary};

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::icon::{Icon, icon};
 
-/// How something is.
+/// The mood of a state, by which it has its colour and its icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,

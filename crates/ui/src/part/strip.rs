@@ -56,7 +56,7 @@ pub(crate) fn strip(hours: &[Hour]) -> Markup {
                 p.legend {
                     span { (swatch("ok")) (grouped(good)) " ok" } " "
                     span { (swatch("failed")) (grouped(bad)) " failed" } " "
-                    span { "hours of UTC" }
+                    span { "times in UTC" }
                 }
             }
             ol {

@@ -6,7 +6,7 @@ use chrono::DateTime;
 use headwater_model::time::EpochMs;
 use maud::{Markup, html};
 
-/// How long ago a moment was, or how long it is until then. The script counts on.
+/// The time since a moment, or until it. The script counts on.
 pub(crate) fn ago(moment: EpochMs, now_ms: EpochMs) -> Markup {
     html! { time datetime=(iso(moment)) title=(utc(moment)) data-ago { (relative(moment, now_ms)) } }
 }

@@ -54,16 +54,35 @@ fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     };
+    let hint = match field.hint.as_str() {
+        "" => String::new(),
+        hint => format!("<span class=\"note\">{}</span>\n", escape(hint)),
+    };
+    if !field.options.is_empty() {
+        let options = field.options.iter().map(|option| {
+            let chosen = if escape(&option.value) == value {
+                " selected"
+            } else {
+                ""
+            };
+            let (value, label) = (escape(&option.value), escape(&option.label));
+            format!("<option value=\"{value}\"{chosen}>{label}</option>\n")
+        });
+        let options: String = options.collect();
+        return format!(
+            "<label>{label}{note}\n<select name=\"{name}\"{required}>\n<option value=\"\">—</option>\n{options}</select></label>\n{hint}"
+        );
+    }
     if field.multiline {
         // A line break right behind the tag is not part of the text.
         return format!(
             "<label>{label}{note}\n<textarea name=\"{name}\" rows=\"6\" autocomplete=\"off\" \
-             spellcheck=\"false\"{required}>\n{value}</textarea></label>\n"
+             spellcheck=\"false\"{required}>\n{value}</textarea></label>\n{hint}"
         );
     }
     format!(
         "<label>{label}{note}\n<input name=\"{name}\" type=\"{kind}\" value=\"{value}\" \
-         autocomplete=\"off\" spellcheck=\"false\"{required}></label>\n"
+         autocomplete=\"off\" spellcheck=\"false\"{required}></label>\n{hint}"
     )
 }
 

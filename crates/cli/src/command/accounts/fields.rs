@@ -4,8 +4,8 @@
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result};
-use inquire::Text;
 use inquire::validator::Validation;
+use inquire::{Select, Text};
 use serde_json::{Map, Value};
 
 use crate::at_file;
@@ -75,10 +75,12 @@ fn can_ask() -> bool {
 /// The command-line arguments that give all of them.
 fn usage(fields: &[Value]) -> String {
     let options = fields.iter().map(|field| {
-        let value = if field["multiline"] == true {
-            "@FILE"
-        } else {
-            "…"
+        let values: Vec<_> = options(field).map(|option| text(option, "value")).collect();
+        let values = values.join("|");
+        let value = match field["multiline"] == true {
+            true => "@FILE",
+            false if values.is_empty() => "…",
+            false => &values,
         };
         let option = format!("--field {}={value}", text(field, "name"));
         match field["optional"] == true {
@@ -87,6 +89,23 @@ fn usage(fields: &[Value]) -> String {
         }
     });
     options.collect::<Vec<_>>().join(" ")
+}
+
+/// The values that a field may have, if it is a choice.
+fn options(field: &Value) -> impl Iterator<Item = &Value> {
+    field["options"].as_array().into_iter().flatten()
+}
+
+fn choose(question: &str, field: &Value, is_optional: bool) -> Result<String> {
+    const NONE: &str = "(none)";
+    let none = is_optional.then_some(NONE).into_iter();
+    let labels: Vec<_> = none
+        .chain(options(field).map(|option| text(option, "label")))
+        .collect();
+    let asked = Select::new(question, labels).prompt();
+    let chosen = asked.with_context(|| format!("cannot ask for {question}"))?;
+    let option = options(field).find(|option| text(option, "label") == chosen);
+    Ok(option.map_or_else(String::new, |option| text(option, "value").to_owned()))
 }
 
 fn ask_one(field: &Value) -> Result<String> {
@@ -102,6 +121,9 @@ fn ask_one(field: &Value) -> Result<String> {
             true => Ok(path),
             false => at_file::read(&format!("@{path}"), &format!("field {name}")),
         };
+    }
+    if options(field).next().is_some() {
+        return choose(&format!("{label}{note}:"), field, is_optional);
     }
     if field["secret"] == true {
         return secret::ask(&format!("{label}{note}"), "");
@@ -136,8 +158,9 @@ mod tests {
             json!({"name": "host"}),
             json!({"name": "key", "secret": true, "multiline": true}),
             json!({"name": "region", "optional": true}),
+            json!({"name": "tls", "options": [{"value": "on"}, {"value": "off"}]}),
         ];
-        let told = "--field host=… --field key=@FILE [--field region=…]";
+        let told = "--field host=… --field key=@FILE [--field region=…] --field tls=on|off";
         assert_eq!(usage(&fields), told);
     }
 }

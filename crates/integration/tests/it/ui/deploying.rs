@@ -335,6 +335,11 @@ async fn an_account_is_created_checked_and_deleted_with_its_consequences() {
         "{}",
         form.text
     );
+    let page = visitor.get(&account).await.is(200).text;
+    assert!(
+        page.contains("no test for accounts of") && !page.contains("Check now"),
+        "nobody can be asked: {page}"
+    );
     visitor.post(&format!("{account}/check"), &[]).await.is(303);
     visitor
         .post(&format!("{account}/delete"), &[])
@@ -414,4 +419,43 @@ async fn forms_of_others_things_are_not_there() {
     }
     let code = [("code", BOARDS), ("action", "update")];
     visitor.post(&format!("{source}/code"), &code).await.is(404);
+}
+
+#[tokio::test]
+async fn a_field_of_an_account_that_is_a_choice_is_one_on_the_page() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = visitor.get("/accounts/new?app=postgresql").await.is(200);
+    let option = "<option value=\"skip_verification\">skip: any certificate will do";
+    assert!(form.text.contains(option), "{}", form.text);
+    assert!(form.text.contains("a server without TLS refuses it"));
+    let mut fields = vec![
+        ("app", "postgresql"),
+        ("field.host", "db.example"),
+        ("field.port", "5432"),
+        ("field.user", "me"),
+        ("field.password", "s3cret"),
+        ("field.database", "shop"),
+        ("field.ssl_verification_mode", "none"),
+    ];
+    let refused = visitor.post("/accounts/new", &fields).await.is(422);
+    let reason = "must be one of: full_verification, skip_verification";
+    assert!(refused.text.contains(reason), "{}", refused.text);
+    fields[6].1 = "skip_verification";
+    visitor.post("/accounts/new", &fields).await.is(303);
+}
+
+#[tokio::test]
+async fn a_new_node_offers_examples_and_packages() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let page = visitor.get("/deploy").await.is(200).text;
+    for link in [
+        "/deploy/code?template=http",
+        "/deploy?q=npm%3A%40pipedream%2Fpostgresql",
+    ] {
+        assert!(page.contains(link), "{link}: {page}");
+    }
+    let found = visitor.get("/deploy?q=nothing").await.is(200).text;
+    assert!(!found.contains("template=http"), "{found}");
 }

@@ -105,3 +105,33 @@ async fn an_event_of_a_workflow_has_a_page_too() {
     assert!(shown.contains("a workflow"), "{shown}");
     visitor.get(&format!("{page}/raw")).await.is(200);
 }
+
+#[tokio::test]
+async fn a_search_is_bounded_in_time_and_found_events_are_a_file() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let (source, events) = numbered(&node).await;
+    let page = visitor.get("/events?since=1h&until=2999-01-01").await;
+    let page = page.is(200).text;
+    assert!(page.contains("number 3"), "{page}");
+    assert!(page.contains(">Numbered</a>"), "by its name: {page}");
+    assert!(page.contains("/events/export?since=1h"), "{page}");
+    let page = visitor.get("/events?until=2001-01-01").await.is(200).text;
+    assert!(page.contains("No kept event is like this"), "{page}");
+    let page = visitor.get("/events?since=yesterday").await.is(200).text;
+    assert!(page.contains("`yesterday` is not a time"), "{page}");
+    let file = visitor
+        .get("/events/export?path=same%3Dtrue&since=1h")
+        .await;
+    let file = file.is(200);
+    assert_eq!(file.header("content-type"), "application/x-ndjson");
+    let lines = file.text.lines().map(serde_json::from_str::<Value>);
+    let lines: Vec<_> = lines.collect::<Result<_, _>>().unwrap();
+    assert_eq!(lines.len(), 3);
+    for (line, event) in lines.iter().zip(&events) {
+        assert_eq!(line["id"], event["id"]);
+        assert_eq!(line["emitter"], source.id.as_str());
+        assert!(line["event"]["n"].is_u64(), "{line}");
+    }
+    visitor.get("/events/export?since=x").await.is(422);
+}

@@ -43,6 +43,14 @@ impl Things {
         Self { node, addresses }
     }
 
+    /// Texts that only the owner of the things may be shown: their ids, and names that nothing else has.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let addresses = self.addresses.iter().map(|(_, address)| address.as_str());
+        let parts = addresses.flat_map(|address| address.split(['/', '?', '=', '&', ':']));
+        let ids = parts.filter(|part| part.contains('_') && part.len() > 8);
+        ids.chain(["One tick", "127.0.0.1:9/hook", "ada@example.com"])
+    }
+
     /// The address of a page, by its route.
     pub(crate) fn address(&self, route: &str) -> String {
         let found = self.addresses.iter().find_map(|(beginning, address)| {

@@ -69,7 +69,12 @@ impl Actor {
                 self.queue.wake();
             }
         }
-        self.context.core.tell(Change::Source(self.id.clone()));
+        if let Some(loaded) = &self.loaded {
+            let owner = loaded.source.owner.clone();
+            self.context
+                .core
+                .tell(Change::Source(self.id.clone(), owner));
+        }
         let deferred = self.deferred.iter();
         let deferred = deferred.filter_map(|part| part.effects.first_write());
         self.commits.forget_writes(|| {

@@ -188,11 +188,12 @@ impl Platform {
             created_at: now_at,
             updated_at: now_at,
         };
+        let checked_at = verdict.is_some().then_some(now_at);
         let (status, reason) = health_of(&account, verdict);
         account.health = Health {
             status,
             reason,
-            checked_at: Some(now_at),
+            checked_at,
         };
         Ok(account)
     }

@@ -85,7 +85,8 @@ impl Platform {
         }
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
-        self.core.tell(Change::Source(id.clone()));
+        let owner = former.owner.clone();
+        self.core.tell(Change::Source(id.clone(), owner));
         Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 
@@ -155,6 +156,8 @@ impl Platform {
                 .await?;
             source.spec.name = name.to_owned();
             source.updated_at = now_at;
+            let (id, owner) = (source.id.clone(), source.owner.clone());
+            self.core.tell(Change::Source(id, owner));
         }
         Ok(SourceView::new(self, source))
     }

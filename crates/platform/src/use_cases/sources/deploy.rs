@@ -104,7 +104,8 @@ impl Platform {
         let source = runner.settle(settled).await?;
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
-        self.core.tell(Change::Source(source.id.clone()));
+        self.core
+            .tell(Change::Source(source.id.clone(), source.owner.clone()));
         Ok(source)
     }
 
@@ -128,7 +129,7 @@ impl Platform {
                 tracing::warn!(source_id = %source.id, %error, "`deactivate` after a failed deployment");
             }
         }
-        self.remove(&source.id).await
+        self.remove(source).await
     }
 
     /// Runs `deactivate` and deletes the source with everything it has (`DELETE /sources/{id}`),
@@ -148,6 +149,9 @@ impl Platform {
                 SourceState::Deleting,
             )
             .await?;
+        // It is not shown any more, though deleting what it has may take a while.
+        self.core
+            .tell(Change::Source(source.id.clone(), source.owner.clone()));
         self.finish_deletion(&source).await?;
         self.record(caller, Act::on_source(AuditAction::SourceDelete, &source))
             .await;
@@ -169,7 +173,7 @@ impl Platform {
         self.runners.close(&source.id, Closing::Ended).await;
         self.empty(&source.id).await?;
         self.pass_on_the_last(&source.id).await?;
-        self.remove(&source.id).await
+        self.remove(source).await
     }
 
     /// Deletes large sets in steps, so that everybody else is served in between.
@@ -200,7 +204,8 @@ impl Platform {
         deactivated
     }
 
-    async fn remove(&self, id: &SourceId) -> Result<(), PlatformError> {
+    async fn remove(&self, source: &Source) -> Result<(), PlatformError> {
+        let id = &source.id;
         self.runners.close(id, Closing::Ended).await;
         self.core.engine.evict(&id.clone().into()).await;
         self.empty(id).await?;
@@ -209,7 +214,8 @@ impl Platform {
         self.core.store.delete_source(&lease).await?;
         self.leases.forget(&runnable);
         self.feeds.end(&id.clone().into());
-        self.core.tell(Change::Source(id.clone()));
+        self.core
+            .tell(Change::Source(id.clone(), source.owner.clone()));
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use headwater_model::{
     app::{AppDefinition, AppField, AuthType},
     page::{Page as Listed, PageRequest, Position},
 };
-use headwater_platform::{NewAccount, PlatformError};
+use headwater_platform::{HealthStatus, NewAccount, PlatformError};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -63,6 +63,9 @@ pub(crate) async fn submit(
             let id = view.account.id;
             let checked = ui.platform.check_account(visitor.caller(), &id).await;
             let said = match checked {
+                Ok(view) if view.health.status == HealthStatus::Refused => {
+                    "The account is created, but the app does not accept its credentials"
+                }
                 Ok(_) => {
                     "The account is created. A form that waits for it finds it under “Look for new accounts”"
                 }
@@ -228,6 +231,8 @@ fn keys(app: &AppDefinition, given: &[(String, String)]) -> Markup {
 fn key(field: &AppField, given: &[(String, String)]) -> Markup {
     let name = format!("{FIELD}{}", field.name);
     let id = format!("field-{}", field.name);
+    let hint = format!("{id}-hint");
+    let has_hint = !field.hint.is_empty();
     let shown = if field.secret {
         ""
     } else {
@@ -236,13 +241,19 @@ fn key(field: &AppField, given: &[(String, String)]) -> Markup {
     html! {
         div.field {
             label for=(id) { (text::line(&field.label)) @if field.optional { " " span.note { "optional" } } }
-            @if field.multiline {
-                textarea #(id) name=(name) rows="6" required[!field.optional] spellcheck="false" autocomplete="off" { "\n" (shown) }
+            @if !field.options.is_empty() {
+                select #(id) name=(name) required[!field.optional] aria-describedby=[has_hint.then_some(&hint)] {
+                    option value="" { "—" }
+                    @for option in &field.options { option value=(option.value) selected[option.value == shown] { (option.label) } }
+                }
+            } @else if field.multiline {
+                textarea #(id) name=(name) rows="6" required[!field.optional] spellcheck="false" autocomplete="off" aria-describedby=[has_hint.then_some(&hint)] { "\n" (shown) }
             } @else if field.secret {
-                input #(id) type="password" name=(name) required[!field.optional] autocomplete="new-password" spellcheck="false";
+                input #(id) type="password" name=(name) required[!field.optional] autocomplete="new-password" spellcheck="false" aria-describedby=[has_hint.then_some(&hint)];
             } @else {
-                input #(id) name=(name) value=(shown) required[!field.optional] autocomplete="off" spellcheck="false";
+                input #(id) name=(name) value=(shown) required[!field.optional] autocomplete="off" spellcheck="false" aria-describedby=[has_hint.then_some(&hint)];
             }
+            @if has_hint { p.hint #(hint) { (text::value(&field.hint)) } }
         }
     }
 }

@@ -11,6 +11,7 @@ use super::uses::Uses;
 use crate::{
     part::{code::quoted, health::health, history::history, text, time},
     path::PathId,
+    problem::capital,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
@@ -35,7 +36,7 @@ pub(crate) async fn show(
             (health(view.health.status))
             (buttons(&ui, &view))
         }
-        (facts(&visitor, &view))
+        (facts(&ui, &visitor, &view))
         h2 { "Used by" }
         p { (uses.links(account.id.as_str(), USES)) }
         (uses.note())
@@ -64,13 +65,20 @@ pub(crate) async fn check(
     Ok(see_other_saying(&visitor, &format!("/accounts/{id}"), said))
 }
 
+/// Whether there is a way to ask the app about the credentials.
+pub(super) fn can_be_checked(ui: &Ui, view: &AccountView) -> bool {
+    let account = &view.account;
+    let app = ui.platform.config().apps.get(&account.app);
+    app.is_some_and(|app| app.probe.is_some() || account.credentials.renewable)
+}
+
 fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     let account = &view.account;
     let base = format!("/accounts/{}", account.id);
     let is_known = ui.platform.config().apps.get(&account.app).is_some();
     html! {
         div.actions {
-            form method="post" action={ (base) "/check" } { button { "Check now" } }
+            @if can_be_checked(ui, view) { form method="post" action={ (base) "/check" } { button { "Check now" } } }
             @if is_known { form method="post" action={ (base) "/reconnect" } { button { "Reconnect" } } }
             a.button href={ (base) "/rename" } { "Rename" }
             (history(account.id.as_str()))
@@ -79,7 +87,7 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     }
 }
 
-fn facts(visitor: &Visitor, view: &AccountView) -> Markup {
+fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
@@ -90,7 +98,11 @@ fn facts(visitor: &Visitor, view: &AccountView) -> Markup {
             dd {
                 (health(view.health.status))
                 @if let Some(at) = view.health.checked_at { ", checked " (moment(at.0)) }
-                @if let Some(reason) = &view.health.reason { p { (text::value(reason)) } }
+                @match &view.health.reason {
+                    Some(reason) => p { (text::value(&capital(reason))) },
+                    None if can_be_checked(ui, view) => {}
+                    None => p { "The node has no test for accounts of this app. The first run of a source that uses it shows whether they are good." },
+                }
             }
             @if let Some(at) = account.credentials.expires_at {
                 dt { "Expires" }

@@ -28,7 +28,7 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Those among the sources that lists show.
+    /// The uses by the sources that lists show.
     pub(super) async fn of(ui: &Ui, visitor: &Visitor) -> Result<Self, PlatformError> {
         let mut by_account: HashMap<String, Vec<_>> = HashMap::new();
         let mut position = Position::First;

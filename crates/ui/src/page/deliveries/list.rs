@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use headwater_platform::{CappedCount, Delivery, DeliveryCounts, FoundDeliveries, PlatformError};
+use headwater_model::id::ListenerId;
+use headwater_platform::{
+    CappedCount, Delivery, DeliveryCounts, FoundDeliveries, KnownNames, PlatformError,
+};
 use maud::{Markup, html};
 
 use super::filter::{ANSWERS, STATES, Wanted};
@@ -13,6 +16,7 @@ use crate::{
         empty::empty,
         event_list::live_bar,
         icon::{Icon, icon},
+        name::{self, named},
         text, time,
     },
     query::ROWS,
@@ -21,6 +25,9 @@ use crate::{
     topic::Topic,
     visit::Visitor,
 };
+
+/// Characters of an event that a row shows.
+const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -34,6 +41,7 @@ pub(crate) async fn show(
         .find_deliveries(caller, &filter, &visitor.page_request())
         .await?;
     let counts = counts(&ui, &visitor, &wanted).await?;
+    let names = names_of(&ui, &visitor, &found.items).await?;
     let body = html! {
         header.title {
             h1 { "Deliveries" }
@@ -46,7 +54,7 @@ pub(crate) async fn show(
             @if found.items.is_empty() {
                 (nothing(&wanted))
             } @else {
-                (table(&found.items, &visitor))
+                (table(&found.items, &names, &visitor))
             }
             (pages(&found, &visitor))
         }
@@ -135,20 +143,35 @@ fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
     }
 }
 
-fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
+/// The names of the emitters and webhooks of deliveries.
+pub(crate) async fn names_of(
+    ui: &Ui,
+    visitor: &Visitor,
+    deliveries: &[Delivery],
+) -> Result<KnownNames, PlatformError> {
+    let emitters = deliveries.iter().map(|one| one.event.emitter.clone());
+    let webhooks = deliveries
+        .iter()
+        .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
+    let names = ui.platform.names(visitor.caller(), emitters, webhooks);
+    names.await
+}
+
+fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         table.list {
             thead { tr {
-                th scope="col" { "Created" } th scope="col" { "State" } th scope="col" { "Event of" } th scope="col" { "Webhook" }
+                th scope="col" { "Created" } th scope="col" { "Event" } th scope="col" { "State" } th scope="col" { "From" } th scope="col" { "To" }
                 th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" }
             } }
             tbody {
                 @for delivery in deliveries {
                     tr data-row=(delivery.id) {
-                        td.narrow { a href={ "/deliveries/" (delivery.id) } { (time::ago(delivery.created_at_ms, visitor.now_ms)) } }
+                        td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
+                        th scope="row" { a href={ "/deliveries/" (delivery.id) } { (text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0)) } }
                         td data-label="State" { (delivery_state(delivery.state)) }
-                        td data-label="Event of" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { code { (delivery.event.emitter) } } }
-                        td data-label="Webhook" { a href={ "/webhooks/" (delivery.webhook_id) } { code { (delivery.webhook_id) } } }
+                        td.named data-label="From" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { (named(names.of_emitter(&delivery.event.emitter), delivery.event.emitter.as_str())) } }
+                        td.named data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }
                         td.number data-label="Attempts" { (delivery.attempts.len()) }
                         td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
                         td data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
-use headwater_platform::Delivery;
+use headwater_platform::{Delivery, KnownNames};
 use maud::{Markup, html};
 
 use super::attempt;
 use crate::{
     address,
-    page::{runs::show::delivery_state, webhooks::list::name},
+    page::{runs::show::delivery_state, webhooks::list::name as webhook_name},
     part::{
+        name,
         text::{self, counted},
         time,
         tree::Tree,
@@ -33,10 +34,12 @@ pub(crate) async fn show(
         .platform
         .webhook(visitor.caller(), &delivery.webhook_id)
         .await?;
+    let emitters = [delivery.event.emitter.clone()];
+    let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let event = serde_json::from_str(delivery.event.event.get()).unwrap_or_default();
     let part = |_: &str| address::of_event(&delivery.event.emitter, &delivery.event.id);
     let body = html! {
-        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href={ "/webhooks/" (webhook.id) } { (text::line(name(&webhook))) } }
+        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href={ "/webhooks/" (webhook.id) } { (text::line(webhook_name(&webhook))) } }
         header.title {
             h1 { "Delivery" }
             (delivery_state(delivery.state))
@@ -49,7 +52,7 @@ pub(crate) async fn show(
                 }
             }
         }
-        (facts(&delivery, &visitor))
+        (facts(&delivery, &names, &visitor))
         h2 { "Attempts" }
         (attempts(&delivery, &webhook.url, visitor.now_ms))
         h2 { "Body" }
@@ -88,11 +91,11 @@ pub(crate) async fn retry(
     ))
 }
 
-fn facts(delivery: &Delivery, visitor: &Visitor) -> Markup {
+fn facts(delivery: &Delivery, names: &KnownNames, visitor: &Visitor) -> Markup {
     let event = address::of_event(&delivery.event.emitter, &delivery.event.id);
     html! {
         dl.facts {
-            dt { "Event" } dd { a href=(event) { code { (delivery.event.id) } } " of " code { (delivery.event.emitter) } }
+            dt { "Event" } dd { a href=(event) { code { (delivery.event.id) } } " of " (name::emitter(names, &delivery.event.emitter)) }
             @if !delivery.event.channel.name().is_empty() { dt { "Channel" } dd { (text::line(delivery.event.channel.name())) } }
             @if let Some(run) = &delivery.run_id { dt { "Run" } dd { a href={ "/runs/" (run) } { code { (run) } } } }
             dt { "Created" } dd { (time::exact(delivery.created_at_ms)) }

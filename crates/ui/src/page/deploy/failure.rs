@@ -18,6 +18,27 @@ pub(crate) enum Failure {
     Told(String),
 }
 
+/// Errors of databases' clients that an account's fields mend, by a part of their text, with the next step.
+const ADVICE: [(&str, &str); 4] = [
+    (
+        "does not support SSL",
+        "The component encrypts its connection, and the server does not: turn TLS on at the server; a certificate that it has signed itself will do if the account says so under “TLS verification”",
+    ),
+    ("self-signed certificate", CERTIFICATE),
+    ("self signed certificate", CERTIFICATE),
+    ("unable to verify the first certificate", CERTIFICATE),
+];
+const CERTIFICATE: &str = "The server's certificate is signed by no authority that is known: give the account its CA, or choose “skip” under “TLS verification”; for that, connect another account";
+
+/// A message with the next step, where there is one.
+fn advised(message: String) -> String {
+    let found = ADVICE.iter().find(|(part, _)| message.contains(part));
+    match found {
+        Some((_, advice)) => format!("{}. {advice}.", message.trim_end_matches('.')),
+        None => message,
+    }
+}
+
 impl Failure {
     /// The failure, if a form shows it.
     pub(crate) fn of(error: PlatformError) -> Result<Self, Problem> {
@@ -27,7 +48,7 @@ impl Failure {
                 Ok(Self::Value(Invalid::new(prop, reason)))
             }
             PlatformError::Component { stage, error } => Ok(Self::Code {
-                message: format!("{}: {}", capital(&stage), error.line()),
+                message: advised(format!("{}: {}", capital(&stage), error.line())),
                 stack: Some(error.stack).filter(|stack| !stack.is_empty()),
             }),
             PlatformError::Invalid(invalid) => Ok(Self::Told(invalid.to_string())),
@@ -47,5 +68,23 @@ impl Failure {
             | PlatformError::SignInThrottled { .. }
             | PlatformError::Internal(_)) => Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_an_account_mends_name_the_next_step() {
+        let told = |message: &str| advised(message.to_owned());
+        let refused = told("Deploy: Error: The server does not support SSL connections");
+        assert!(
+            refused.contains("connections. The component encrypts its connection"),
+            "{refused}"
+        );
+        let unsigned = told("Options: Error: self-signed certificate in certificate chain");
+        assert!(unsigned.contains("give the account its CA"), "{unsigned}");
+        assert_eq!(told("Deploy: Error: no"), "Deploy: Error: no");
     }
 }

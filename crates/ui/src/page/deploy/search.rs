@@ -13,7 +13,7 @@ use headwater_platform::{ComponentFilter, ListedComponent, PackageModules, Platf
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{npm::build_form, wizard::workspace_of};
+use super::{npm::build_form, templates::TEMPLATES, wizard::workspace_of};
 use crate::{
     part::{
         code::{copyable, quoted},
@@ -35,6 +35,18 @@ use crate::{
 const ABOUT_CHARS: usize = 240;
 /// Modules of a package that are shown.
 const MODULES: usize = 500;
+/// Packages of apps that many people use, with the apps' names.
+const PACKAGES: [(&str, &str); 9] = [
+    ("slack", "Slack"),
+    ("postgresql", "PostgreSQL"),
+    ("gitlab", "GitLab"),
+    ("google_drive", "Google Drive"),
+    ("notion", "Notion"),
+    ("shopify", "Shopify"),
+    ("linear_app", "Linear"),
+    ("monday", "monday.com"),
+    ("mysql", "MySQL"),
+];
 /// Characters that stand in a path as they are.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -65,6 +77,9 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         },
         None => components(&ui, &visitor, &query, app.as_deref()).await?,
     };
+    let is_paged = ["after", "before"].map(|name| visitor.parameter(name));
+    let is_first_view =
+        query.trim().is_empty() && app.is_none() && is_paged.iter().all(Option::is_none);
     let body = html! {
         header.title {
             h1 { "Deploy a source" }
@@ -72,6 +87,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         }
         (search_form(&visitor, &query, app.as_deref()))
         (found)
+        @if is_first_view { (beginnings(&visitor)) }
     };
     let command = match package {
         Some(specifier) => format!("headwater components list {}", quoted(&specifier)),
@@ -120,7 +136,9 @@ async fn components(
         .await?;
     let ends = Ends::of(&found, |component| component.id.as_str());
     Ok(html! {
-        @if found.items.is_empty() { (nothing(query, app)) }
+        @if found.items.is_empty() && query.trim().is_empty() && app.is_none() {
+            p { "You have no components yet, and the registry of this node has none. Begin with one of these." }
+        } @else if found.items.is_empty() { (nothing()) }
         @else { (cards(visitor, &found)) (pager(visitor, &ends)) }
         @if let Some(name) = npm_name(query, app) {
             @let specifier = format!("npm:@pipedream/{name}");
@@ -242,16 +260,41 @@ fn title_of(path: &str) -> String {
     capital(&stem.replace(['-', '_'], " "))
 }
 
-fn nothing(query: &str, app: Option<&str>) -> Markup {
-    if query.trim().is_empty() && app.is_none() {
-        return empty(
-            "There are no components here yet.",
-            html! {
-                p { "Search in a package of components, such as " a href="/deploy?q=npm:@pipedream/gitlab" { "npm:@pipedream/gitlab" } ", or " a href="/deploy/code" { "write one" } "." }
-                p { "Or in a terminal: " (copyable("headwater deploy examples/http-orders.mjs")) }
-            },
-        );
+/// The ways to a first source: the examples, and packages of well-known apps.
+fn beginnings(visitor: &Visitor) -> Markup {
+    html! {
+        section aria-labelledby="examples" {
+            h2 #examples { "Examples to change and deploy" }
+            ul.cards {
+                @for template in &TEMPLATES {
+                    li.card {
+                        h3 { a href=(template_address(visitor, template.slug)) { (template.name) } }
+                        p.note { (template.about) }
+                    }
+                }
+            }
+        }
+        section aria-labelledby="packages" {
+            h2 #packages { "Published components" }
+            p { "The sources of an app are in a package of npm, most of them in " code { "@pipedream/APP" } ". Enter its name above, or open one of these:" }
+            ul.chips aria-label="Packages" {
+                @for (app, name) in PACKAGES {
+                    @let specifier = format!("npm:@pipedream/{app}");
+                    li { a href=(visitor.with(&[("q", Some(&specifier))])) { (name) } }
+                }
+            }
+            p.note { "Words search the components of this node's registry, and your own. In a terminal: " (copyable("headwater deploy npm:@pipedream/APP/sources/…")) }
+        }
     }
+}
+
+fn template_address(visitor: &Visitor, slug: &str) -> String {
+    let address = visitor.to("/deploy/code");
+    let mark = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{mark}template={slug}")
+}
+
+fn nothing() -> Markup {
     empty(
         "No component of the registry or of yours has all of these words.",
         html! { p { a href="/deploy" { "Show all" } ", or " a href="/deploy/code" { "write one" } "." } },

@@ -46,7 +46,7 @@ pub(crate) struct Wizard {
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) wrong: Vec<Wrong>,
-    /// Why deploying failed, with the stack of the component's error.
+    /// The reason why deploying failed, with the stack of the component's error.
     pub(crate) failure: Option<(String, Option<String>)>,
 }
 

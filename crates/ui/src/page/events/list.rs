@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::channel::Channel;
-use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, PlatformError};
+use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, KnownNames, PlatformError};
 use maud::{Markup, html};
 
 use super::{
+    export,
     views::{self, Unsaved},
     wanted::Wanted,
 };
@@ -18,6 +19,7 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         marked::marked,
+        name::named,
         text::{self, grouped},
         time,
     },
@@ -44,15 +46,21 @@ pub(super) async fn page(
     wanted: &Wanted,
     unsaved: Option<&Unsaved<'_>>,
 ) -> PageReply {
-    let search = EventsSearch {
-        limit: ROWS,
-        ..wanted.search(visitor)
+    let found = async {
+        let search = EventsSearch {
+            limit: ROWS,
+            ..wanted.search(visitor)?
+        };
+        ui.platform.search_events(visitor.caller(), search).await
     };
-    let (found, wrong) = match ui.platform.search_events(visitor.caller(), search).await {
+    let (found, wrong) = match found.await {
         Ok(found) => (Some(found), None),
         Err(error @ PlatformError::Invalid(_)) => (None, Some(capital(&error.to_string()))),
         Err(error) => return Err(error.into()),
     };
+    let emitters = found.iter().flat_map(|found| &found.events);
+    let emitters: Vec<_> = emitters.map(|event| event.emitter.clone()).collect();
+    let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let workspace = visitor.workspace.clone();
     let named = ui.platform.event_views(visitor.caller(), workspace).await?;
     let body = html! {
@@ -60,11 +68,12 @@ pub(super) async fn page(
         (views::links(visitor, &named, wanted))
         (form(wanted, visitor, wrong.as_deref()))
         @if wanted.filters() { (views::form(visitor, wanted, unsaved)) }
-        @if let Some(found) = &found { (results(found, wanted, visitor)) }
+        @if let Some(found) = &found { (results(found, &names, wanted, visitor)) }
     };
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("q", &wanted.words)
         .extend_pairs(wanted.paths.iter().map(|path| ("path", path)))
+        .extend_pairs(wanted.times(visitor.now_ms))
         .finish();
     let request = format!("{}/v1/events?{query}", ui.platform.config().public_url);
     Ok(Page::of(Section::Events, "Events", body).command(format!(
@@ -84,6 +93,8 @@ fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
             }
             @for path in wanted.paths.iter().skip(1) { div { label { "and at " input name="path" value=(path) autocomplete="off" spellcheck="false"; } } }
             div { label for="channel" { "Channel " } input #channel name="channel" value=(wanted.channel) placeholder="$errors" autocomplete="off"; }
+            div { label for="since" { "Since " } input #since name="since" value=(wanted.since) size="18" placeholder="24h or 2026-01-31" autocomplete="off"; }
+            div { label for="until" { "Until " } input #until name="until" value=(wanted.until) size="18" placeholder="now" autocomplete="off"; }
             @if !wanted.emitter.is_empty() { input type="hidden" name="emitter" value=(wanted.emitter); }
             @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
             button { (icon(Icon::Search)) "Search" }
@@ -92,7 +103,7 @@ fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
     }
 }
 
-fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
+fn results(found: &FoundEvents, names: &KnownNames, wanted: &Wanted, visitor: &Visitor) -> Markup {
     let is_filtered = wanted.filters();
     let words = wanted.words.split_whitespace().map(str::to_lowercase);
     let words: Vec<String> = words.collect();
@@ -104,10 +115,11 @@ fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
             (nothing(found, is_filtered))
         } @else {
             table.list {
-                thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Emitter" } } }
-                tbody { @for event in &found.events { (row(event, &words, visitor)) } }
+                thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Of" } } }
+                tbody { @for event in &found.events { (row(event, names, &words, visitor)) } }
             }
         }
+        @if !found.events.is_empty() { p { a href=(export::address(visitor, wanted)) download { "Download all as NDJSON" } } }
         nav.pager aria-label="Pages" {
             @if !wanted.after.is_empty() { a href=(visitor.with(&[])) { "First page" } }
             @if let Some(next) = &found.next {
@@ -118,7 +130,7 @@ fn results(found: &FoundEvents, wanted: &Wanted, visitor: &Visitor) -> Markup {
 }
 
 /// A row, in which the words that were searched for are marked: in the summary, and in the value if they are not all there.
-fn row(event: &FoundEvent, words: &[String], visitor: &Visitor) -> Markup {
+fn row(event: &FoundEvent, names: &KnownNames, words: &[String], visitor: &Visitor) -> Markup {
     let emitter = event.emitter.as_str();
     let data = serde_json::to_string(&event.data).unwrap_or_default();
     let summary = event
@@ -137,7 +149,7 @@ fn row(event: &FoundEvent, words: &[String], visitor: &Visitor) -> Markup {
                 @if summary.is_some_and(|summary| !has_all(summary)) { div.note { (marked(&data, words, PREVIEW_CHARS)) } }
             }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
-            td data-label="Emitter" { a href=(visitor.with(&[("emitter", Some(emitter))])) { code { (emitter) } } }
+            td.named data-label="Of" { a href=(visitor.with(&[("emitter", Some(emitter))])) { (named(names.of_emitter(&event.emitter), emitter)) } }
         }
     }
 }

@@ -10,10 +10,10 @@ use axum::{
 use headwater_model::{
     channel::Channel,
     event::{Event, EventRef},
-    id::{EmitterId, EventId, RunnableId},
+    id::{EmitterId, EventId, ListenerId, RunnableId},
     page::{Page as Listed, PageRequest},
 };
-use headwater_platform::{CappedCount, FoundDeliveries, ListenerRun, LoggedEvent};
+use headwater_platform::{CappedCount, FoundDeliveries, KnownNames, ListenerRun, LoggedEvent};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -25,6 +25,7 @@ use crate::{
         code::copyable,
         event_row::summary,
         icon::{Icon, icon},
+        name::{self, named},
         text::{self, bytes},
         time,
         tree::Tree,
@@ -56,12 +57,23 @@ pub(crate) async fn show(
         .platform
         .event_deliveries(visitor.caller(), &of, &first)
         .await?;
+    let webhooks = deliveries
+        .0
+        .items
+        .iter()
+        .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
+    let listeners = runs.items.iter().map(|one| listener(&one.listener));
+    let emitters = [of.emitter.clone()];
+    let names = ui
+        .platform
+        .names(visitor.caller(), emitters, webhooks.chain(listeners))
+        .await?;
     let channel = &logged.event.channel;
     let neighbours = Neighbours::of(&ui, visitor.caller(), &of, channel).await?;
     let base = of.emitter.address();
     let address = address::of_event(&of.emitter, &of.id);
     let body = html! {
-        p.crumbs { a href=(base) { code { (of.emitter) } } " / " a href={ (base) "/events" } { "Events" } }
+        p.crumbs { (name::emitter(&names, &of.emitter)) " / " a href={ (base) "/events" } { "Events" } }
         header.title {
             h1 { (text::line(&summary(&logged.event))) }
             div.actions {
@@ -78,9 +90,9 @@ pub(crate) async fn show(
         (value(&logged.event, &address, &visitor))
         (comparison(&address, neighbours.older.as_ref()))
         h2 { "Deliveries" }
-        (delivered(&deliveries, &of))
+        (delivered(&deliveries, &names, &of))
         h2 { "Runs of listeners" }
-        (caused(&runs, &visitor))
+        (caused(&runs, &names, &visitor))
     };
     Ok(Page::of(Section::Sources, summary(&logged.event), body)
         .command(format!("headwater events {} --json", of.emitter)))
@@ -180,7 +192,11 @@ fn comparison(address: &str, older: Option<&EventId>) -> Markup {
     }
 }
 
-fn delivered((found, total): &(FoundDeliveries, CappedCount), of: &EventRef) -> Markup {
+fn delivered(
+    (found, total): &(FoundDeliveries, CappedCount),
+    names: &KnownNames,
+    of: &EventRef,
+) -> Markup {
     html! {
         @if found.items.is_empty() { p.note { "No webhook was subscribed to it." } }
         @else {
@@ -190,7 +206,7 @@ fn delivered((found, total): &(FoundDeliveries, CappedCount), of: &EventRef) -> 
             table.list {
                 thead { tr { th scope="col" { "Webhook" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } } }
                 tbody { @for delivery in &found.items { tr {
-                    td { a href={ "/deliveries/" (delivery.id) } { code { (delivery.webhook_id) } } }
+                    td { a href={ "/deliveries/" (delivery.id) } { (named(names.of(&ListenerId::Webhook(delivery.webhook_id.clone())), delivery.webhook_id.as_str())) } }
                     td data-label="State" { (delivery_state(delivery.state)) }
                     td.number data-label="Attempts" { (delivery.attempts.len()) }
                     td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
@@ -200,14 +216,14 @@ fn delivered((found, total): &(FoundDeliveries, CappedCount), of: &EventRef) -> 
     }
 }
 
-fn caused(runs: &Listed<ListenerRun>, visitor: &Visitor) -> Markup {
+fn caused(runs: &Listed<ListenerRun>, names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         @if runs.items.is_empty() { p.note { "No source or workflow ran for it, or their runs are not kept any more." } }
         @else {
             table.list {
                 thead { tr { th scope="col" { "Listener" } th scope="col" { "Run" } th scope="col" { "Error" } } }
                 tbody { @for one in &runs.items { tr {
-                    td { (listener(&one.listener)) }
+                    td { (name::listener(names, &listener(&one.listener))) }
                     td data-label="Run" { a href={ "/runs/" (one.run.id) } { (time::ago(one.run.queued_at_ms, visitor.now_ms)) } }
                     td data-label="Error" { @if let Some(error) = &one.run.error { (text::line(error)) } }
                 } } }
@@ -216,6 +232,9 @@ fn caused(runs: &Listed<ListenerRun>, visitor: &Visitor) -> Markup {
     }
 }
 
-fn listener(of: &RunnableId) -> Markup {
-    html! { a href=(of.address()) { code { (of) } } }
+fn listener(of: &RunnableId) -> ListenerId {
+    match of {
+        RunnableId::Source(id) => ListenerId::Source(id.clone()),
+        RunnableId::Workflow(id) => ListenerId::Workflow(id.clone()),
+    }
 }

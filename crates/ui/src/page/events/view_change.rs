@@ -42,7 +42,7 @@ pub(crate) async fn save(
 ) -> Result<Response, Problem> {
     let (_, query) = visitor.location.split_once('?').unwrap_or_default();
     let (name, wanted) = (given.name.as_str(), Wanted::parse(query));
-    let search = wanted.search(&visitor);
+    let search = wanted.search(&visitor)?;
     let saved = ui.platform.set_event_view(visitor.caller(), name, search);
     match saved.await {
         Ok(view) => {

@@ -1,10 +1,10 @@
 //! The search that the address of `/events` has.
 
-use headwater_model::{event_search::EventPlace, id::EmitterId};
-use headwater_platform::{EventView, EventsSearch};
+use headwater_model::{error::Invalid, event_search::EventPlace, id::EmitterId, time::EpochMs};
+use headwater_platform::{EventView, EventsSearch, PlatformError};
 use url::form_urlencoded::{self, Serializer};
 
-use crate::visit::Visitor;
+use crate::{part::text, query::moment, visit::Visitor};
 
 /// The parameters; empty ones do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,9 @@ pub(crate) struct Wanted {
     pub(super) paths: Vec<String>,
     pub(super) emitter: String,
     pub(super) channel: String,
+    /// The earliest and the latest time, as people write them.
+    pub(super) since: String,
+    pub(super) until: String,
     /// The place behind which the page begins.
     pub(super) after: String,
 }
@@ -32,6 +35,8 @@ impl Wanted {
                 "path" => wanted.paths.push(value),
                 "emitter" => wanted.emitter = value,
                 "channel" => wanted.channel = value,
+                "since" => wanted.since = value,
+                "until" => wanted.until = value,
                 "after" => wanted.after = value,
                 _ => {}
             }
@@ -47,7 +52,7 @@ impl Wanted {
             paths: view.paths.clone(),
             emitter: emitter.unwrap_or_default(),
             channel: view.channel.clone().unwrap_or_default(),
-            after: String::new(),
+            ..Self::default()
         }
     }
 
@@ -61,16 +66,37 @@ impl Wanted {
         let mut query = Serializer::new(String::new());
         let one = [("q", &self.words)].into_iter();
         let paths = self.paths.iter().map(|path| ("path", path));
-        let all = one
-            .chain(paths)
-            .chain([("emitter", &self.emitter), ("channel", &self.channel)]);
+        let all = one.chain(paths).chain([
+            ("emitter", &self.emitter),
+            ("channel", &self.channel),
+            ("since", &self.since),
+            ("until", &self.until),
+        ]);
         query.extend_pairs(all.filter(|(_, value)| !value.is_empty()));
         query.finish()
     }
 
+    /// The times as the API takes them.
+    pub(super) fn times(&self, now_ms: EpochMs) -> Vec<(&'static str, String)> {
+        let since = moment(&self.since, now_ms).map(|(moment, _)| moment);
+        let until = moment(&self.until, now_ms);
+        let until = until.map(|(moment, last_ms)| EpochMs(moment.0 + last_ms));
+        let times = [("since", since), ("until", until)].into_iter();
+        times
+            .filter_map(|(name, moment)| Some((name, moment?.0.to_string())))
+            .collect()
+    }
+
     /// The search, within the workspace whose things are shown.
-    pub(super) fn search(&self, visitor: &Visitor) -> EventsSearch {
-        EventsSearch {
+    ///
+    /// # Errors
+    /// `Invalid` names the time that cannot be read.
+    pub(super) fn search(&self, visitor: &Visitor) -> Result<EventsSearch, PlatformError> {
+        let since = time("since", &self.since, visitor.now_ms)?;
+        let until = time("until", &self.until, visitor.now_ms)?;
+        Ok(EventsSearch {
+            since_ms: since.map(|(moment, _)| moment),
+            until_ms: until.map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
             emitter: self.emitter.parse::<EmitterId>().ok(),
             workspace_id: visitor.workspace.clone(),
             channel: Some(self.channel.clone()).filter(|channel| !channel.is_empty()),
@@ -78,8 +104,22 @@ impl Wanted {
             paths: self.paths.clone(),
             after: self.after.parse::<EventPlace>().ok(),
             ..EventsSearch::default()
-        }
+        })
     }
+}
+
+/// A moment of the address, and the milliseconds behind it that are meant as well.
+fn time(name: &str, text: &str, now_ms: EpochMs) -> Result<Option<(EpochMs, u64)>, PlatformError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    moment(text, now_ms).map(Some).ok_or_else(|| {
+        let shown = text::visible(text);
+        let reason = format!(
+            "`{shown}` is not a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z"
+        );
+        PlatformError::Invalid(Invalid::new(name, reason))
+    })
 }
 
 #[cfg(test)]
@@ -88,11 +128,13 @@ mod tests {
 
     #[test]
     fn a_search_survives_its_address() {
-        let wanted =
-            Wanted::parse("q=two+words&path=a%3D1&path=b%5B0%5D%3D2&channel=&emitter=p_x&x=y");
+        let wanted = Wanted::parse(
+            "q=two+words&path=a%3D1&path=b%5B0%5D%3D2&channel=&emitter=p_x&since=24h&until=2026-01-31&x=y",
+        );
         assert_eq!(wanted.words, "two words");
         assert_eq!(wanted.paths, ["a=1", "b[0]=2"]);
         assert_eq!(Wanted::parse(&wanted.query()), wanted);
+        assert_eq!((&*wanted.since, &*wanted.until), ("24h", "2026-01-31"));
         assert!(wanted.filters());
         let second = Wanted::parse("after=place&path=");
         assert!(!second.filters());

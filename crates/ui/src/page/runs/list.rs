@@ -211,7 +211,7 @@ fn error_line(error: &str) -> Markup {
     html! { (text::value(shown)) @if is_cut { "…" } }
 }
 
-/// Why there are no runs, and what to do.
+/// The reason why there are no runs, and what to do.
 fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunCounts) -> Markup {
     let all = html! { p { a href=(visitor.with(&[("status", Some("any"))])) { "Show runs in any state" } } };
     let is_first_view = wanted.status.is_empty();

@@ -63,7 +63,8 @@ pub(crate) async fn create(
 fn shown_once(name: &str, secret: &str) -> Page {
     let body = html! {
         h1 { (text::value(name)) }
-        section.card {
+        // Loading the page again must not create another one.
+        section.card data-address="/settings/keys" {
             p { b { "The key is shown only here." } " Keep it where its user reads it:" }
             p { (copyable(secret)) }
             p { a.button.primary href="/settings/keys" { "Done" } }

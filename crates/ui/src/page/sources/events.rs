@@ -66,7 +66,7 @@ pub(crate) async fn show(
     Ok(event_list::followed(page, &visitor, &emitter, &events))
 }
 
-/// Why there are no events, and what helps.
+/// The reason why there are no events, and what helps.
 fn nothing(ui: &Ui, shown: &Shown, channel: Option<&str>) -> Markup {
     let health = &shown.health;
     if channel == Some(Channel::ERRORS) {

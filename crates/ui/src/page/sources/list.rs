@@ -83,7 +83,7 @@ fn row(visitor: &Visitor, shown: Shown) -> Markup {
     let now_ms = visitor.now_ms;
     let Shown { view, health } = &shown;
     html! {
-        tr data-key=(view.source.id) {
+        tr data-row=(view.source.id) {
             th scope="row" { a href=(shown.base()) { (text::line(shown.name())) } }
             td data-label="State" { (health_state(view, health)) }
             td data-label="Runs on" { (shown.triggers()) }

@@ -209,7 +209,7 @@ fn head(detail: &SourceDeploymentDetail, base: &str, visitor: &Visitor) -> Marku
     }
 }
 
-/// From the running version to this one: what rolling back changes.
+/// The changes that rolling back makes, from the running version to this one.
 fn differences(current: &SourceDeploymentDetail, former: &SourceDeploymentDetail) -> Markup {
     let codes = current.component.as_ref().zip(former.component.as_ref());
     let part = |name: &str, difference: Option<Markup>| {

@@ -65,7 +65,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Those of all webhooks.
+    /// The scopes of all webhooks.
     pub(crate) fn of_each(subscriptions: &[Subscription]) -> HashMap<WebhookId, Self> {
         let mut scopes: HashMap<WebhookId, Self> = HashMap::new();
         for one in subscriptions {

@@ -63,7 +63,8 @@ pub(crate) fn shown_once(new: &WebhookWithSecret, wrong: Option<&str>) -> Page {
     let body = html! {
         h1 { (text::value(name(&new.webhook))) }
         @if let Some(wrong) = wrong { p.flash.warning role="alert" { (text::value(wrong)) } }
-        section.card {
+        // Loading the page again must not create another one.
+        section.card data-address={ "/webhooks/" (new.webhook.id) } {
             p { b { "The secret is shown only here." } " The receiver checks the signatures of deliveries with it:" }
             p { (copyable(&new.secret)) }
             p { a.button.primary href={ "/webhooks/" (new.webhook.id) } { "Done" } }

@@ -204,10 +204,17 @@ fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
 pub(crate) fn answer(attempt: &headwater_platform::Attempt) -> Markup {
     html! {
         @match (attempt.status, &attempt.error) {
-            (Some(status), _) => { (status) }
+            (Some(status), _) => { (status) @if let Some(words) = words_of(status) { " " (words) } }
             (None, Some(error)) => { (text::line(error)) }
             (None, None) => { "no answer" }
         }
         " in " (time::took(std::time::Duration::from_millis(attempt.latency_ms)))
     }
+}
+
+/// The standard's words for a status.
+fn words_of(status: u16) -> Option<&'static str> {
+    axum::http::StatusCode::from_u16(status)
+        .ok()?
+        .canonical_reason()
 }

@@ -49,14 +49,14 @@ impl Steps<'_> {
         from.and_then(|from| from.parse().ok()).unwrap_or_default()
     }
 
-    /// Those of the filter, with their numbers.
+    /// The steps that the filter leaves, with their numbers.
     fn chosen(&self) -> Vec<(usize, &StepView)> {
         let all = self.view.steps.iter().enumerate();
         all.filter(|(_, step)| !self.only_failed() || step.status == PlaceStatus::Failed)
             .collect()
     }
 
-    /// Those of the page.
+    /// The steps of the page.
     fn shown(&self) -> Vec<(usize, &StepView)> {
         let chosen = self.chosen().into_iter();
         chosen.skip(self.from()).take(STEPS).collect()

@@ -120,7 +120,7 @@ fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
     }
 }
 
-/// Why there are no runs, and what helps.
+/// The reason why there are no runs, and what helps.
 fn nothing(shown: &Shown, filter: RunsFilter) -> Markup {
     let all = html! { p { a href={ (shown.base()) "/runs" } { "Show the runs that have ended" } } };
     match filter {

@@ -53,7 +53,7 @@ impl Field<'_> {
     /// A field with one control, which the label is for.
     pub(super) fn single(&self, control: Markup) -> Markup {
         html! {
-            div.field data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")] {
+            div.field data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")] data-needed[self.is_needed()] {
                 label for=(self.id) { (self.label()) }
                 (self.hint())
                 (control)
@@ -65,7 +65,7 @@ impl Field<'_> {
     /// A field with several controls.
     pub(super) fn group(&self, controls: Markup) -> Markup {
         html! {
-            fieldset.field #(self.id) tabindex="-1" data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")]
+            fieldset.field #(self.id) tabindex="-1" data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")] data-needed[self.is_needed()]
                 aria-describedby=[self.described_by()] {
                 legend { (self.label()) }
                 (self.hint())
@@ -73,6 +73,14 @@ impl Field<'_> {
                 (self.below())
             }
         }
+    }
+
+    /// Whether code that computes options of fields below may count on it.
+    fn is_needed(&self) -> bool {
+        let prop = self.prop;
+        let is_entered = matches!(prop.kind(), PropKind::App | PropKind::Input);
+        let is_kept = self.around.kept.contains(&prop.name);
+        is_entered && prop.is_required() && prop.default_value().is_none() && !is_kept
     }
 
     fn label(&self) -> Markup {

@@ -48,7 +48,7 @@ pub(super) fn lines(field: &Field<'_>) -> Markup {
     )
 }
 
-/// How the items of a list are written.
+/// The way in which the items of a list are written.
 pub(super) fn per_line(item_type: Option<InputType>) -> &'static str {
     match item_type {
         Some(InputType::Object) => "One JSON object per line, or a JSON array",

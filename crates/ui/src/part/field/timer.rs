@@ -52,8 +52,10 @@ pub(super) fn timer(field: &Field<'_>) -> Markup {
             input.mono #(id("cron")) name=(name_of(Part::Cron, &prop.name)) value=(part(Part::Cron).unwrap_or_default())
                 placeholder="0 9 * * 1-5" autocomplete="off" spellcheck="false" aria-label="Cron expression" aria-invalid=[field.is_wrong()];
             " "
-            label for=(id("zone")) { "in " }
-            input #(id("zone")) name=(name_of(Part::Zone, &prop.name)) value=(zone) autocomplete="off" spellcheck="false";
+            span.pair {
+                label for=(id("zone")) { "in zone " }
+                input #(id("zone")) name=(name_of(Part::Zone, &prop.name)) value=(zone) autocomplete="off" spellcheck="false";
+            }
         }
         (next(field))
     })

@@ -7,7 +7,7 @@ const APPS: &str = r#"
 [acme]
 name = "Acme"
 auth = "fields"
-fields = [{ name = "key", label = "Key", secret = true }, { name = "region", optional = true }]
+fields = [{ name = "key", label = "Key", secret = true }, { name = "region", optional = true, hint = "Of the shop.", options = [{ value = "eu", label = "Europe" }, { value = "us" }] }]
 
 [slack.oauth2]
 client_id = "the-node"
@@ -25,7 +25,10 @@ async fn the_catalog_is_listed_searched_and_paged_without_secrets() {
         "name_slug": "acme", "name": "Acme", "auth_type": "fields", "connectable": true,
         "fields": [
             {"name": "key", "label": "Key", "secret": true, "optional": false, "multiline": false},
-            {"name": "region", "label": "region", "secret": false, "optional": true, "multiline": false},
+            {
+                "name": "region", "label": "region", "secret": false, "optional": true, "multiline": false,
+                "options": [{"value": "eu", "label": "Europe"}, {"value": "us", "label": "us"}], "hint": "Of the shop.",
+            },
         ],
     });
     assert_eq!(acme, [expected]);

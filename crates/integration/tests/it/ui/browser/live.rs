@@ -63,7 +63,7 @@ async fn cells_of_sources_and_home_change_and_keep_the_focus() {
     node.deploy(ECHO, json!({})).await;
     let browser = Chromium::start().await;
     let tab = browser.signed_in(&node).await;
-    let row = format!("tr[data-key='{}']", source.id);
+    let row = format!("tr[data-row='{}']", source.id);
     tab.open("/sources").await;
     tab.sees_text(&row, "waiting").await;
     tab.evaluate(&format!("document.querySelector(\"{row} a\").focus()"))

@@ -136,6 +136,7 @@ fn general() -> Vec<Route> {
             &["list_own_sources", "list_workflows", "list_own_webhooks"],
         ),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
+        page("/events/export", SignedIn, &["search_events"]),
         post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),
         page("/events/views/delete", SignedIn, &["list_event_views"]),
         post("/events/views/delete", Owner, &["delete_event_view"]).with(&[("name", "mine")]),

@@ -56,7 +56,9 @@ async fn of_an_app_that_cannot_be_asked_nothing_is_known() {
         .is(200)
         .data();
     assert_eq!(account["health"]["status"], "unknown");
-    assert!(account["health"]["reason"].is_string(), "{account}");
+    let health = &account["health"];
+    assert!(health["reason"].is_string(), "{account}");
+    assert!(health["checked_at"].is_null(), "nothing was asked");
     node.post(&format!("/accounts/{}/check", unknown("apn_")), json!({}))
         .await
         .is(404);

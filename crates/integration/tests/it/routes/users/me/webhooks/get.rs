@@ -24,6 +24,8 @@ async fn webhooks_are_listed_in_pages_without_their_secrets() {
     let rest = format!("/users/me/webhooks?after={cursor}");
     assert_eq!(node.get(&rest).await.is(200).items(), made[2..]);
     node.get("/users/me/webhooks?limit=0").await.is(400);
+    let named = node.get("/users/me/webhooks?q=B.EX%20https").await.is(200);
+    assert_eq!(named.items(), made[1..2], "by the URL, without a name");
 }
 
 #[tokio::test]

@@ -1,0 +1,54 @@
+//! The names of things that lists mention.
+
+use std::collections::HashMap;
+
+use headwater_model::id::{EmitterId, ListenerId};
+use headwater_store::NAMES_READ_MAX;
+
+use crate::{caller::Caller, error::PlatformError, platform::Platform};
+
+/// Names by ids: of the things that are there, and that the caller may see.
+#[derive(Debug, Clone, Default)]
+pub struct KnownNames(HashMap<ListenerId, String>);
+
+impl KnownNames {
+    /// The name of a thing, if it is known.
+    pub fn of(&self, id: &ListenerId) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+
+    /// The name of an emitter, if it is known.
+    pub fn of_emitter(&self, id: &EmitterId) -> Option<&str> {
+        self.of(&listener(id.clone()))
+    }
+}
+
+/// The emitter as a thing that has a name.
+fn listener(id: EmitterId) -> ListenerId {
+    match id {
+        EmitterId::Source(id) => ListenerId::Source(id),
+        EmitterId::Workflow(id) => ListenerId::Workflow(id),
+    }
+}
+
+impl Platform {
+    /// The names of emitters and of listeners, each read once; of a page's many things, one read.
+    pub async fn names(
+        &self,
+        caller: &Caller,
+        emitters: impl IntoIterator<Item = EmitterId>,
+        listeners: impl IntoIterator<Item = ListenerId>,
+    ) -> Result<KnownNames, PlatformError> {
+        let emitters = emitters.into_iter().map(listener);
+        let mut ids: Vec<_> = emitters.chain(listeners).collect();
+        ids.sort();
+        ids.dedup();
+        let mut known = HashMap::new();
+        for part in ids.chunks(NAMES_READ_MAX) {
+            let found = self.core.store.names(part).await?.into_iter();
+            let seen = found.filter(|named| caller.may_see(&named.owner));
+            known.extend(seen.map(|named| (named.id, named.name)));
+        }
+        Ok(KnownNames(known))
+    }
+}

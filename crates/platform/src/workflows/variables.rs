@@ -127,3 +127,55 @@ impl OpenedVariables {
         self.by_tenant.lock().remove(tenant);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use headwater_model::id::UserId;
+    use headwater_store::Variable;
+
+    use super::*;
+    use crate::{
+        secrets::KeyRing,
+        signing_key::SigningKey,
+        testing::{HandClock, NoEngine, T0, config, core, memory},
+    };
+
+    #[tokio::test]
+    async fn masks_are_built_anew_when_a_value_changes_and_stay_otherwise() {
+        let clock = Arc::new(HandClock(AtomicU64::new(T0.0)));
+        let core = core(memory(), Arc::new(NoEngine), config(), Arc::clone(&clock)).await;
+        let keys = Arc::new(SecretKeys::new(KeyRing::first([7; 32]), None));
+        let mark_key = Arc::new(WaitKey(SigningKey([7; 64])));
+        let variables = OpenedVariables::new(Arc::clone(&core), Arc::clone(&keys), mark_key);
+        let owner = Owner {
+            user_id: core.env.id(UserId::new),
+            workspace_id: None,
+        };
+        let set = async |value: &str| {
+            let purpose = variable_purpose(owner.tenant(), "TOKEN");
+            let sealed = keys.seal(&core.env, &purpose, value.as_bytes());
+            let variable = Variable {
+                name: "TOKEN".to_owned(),
+                value: sealed.unwrap(),
+                updated_at: core.env.now_at(),
+            };
+            let set = core.store.set_variable(owner.tenant(), variable);
+            set.await.unwrap();
+        };
+        let later = async || {
+            clock.0.fetch_add(2_000, Ordering::SeqCst);
+            variables.masks_of(&owner).await.unwrap()
+        };
+        set("hunter2-hunter2").await;
+        let first = later().await;
+        assert!(Arc::ptr_eq(&first, &later().await));
+        // As another node changes it, and the same value sealed anew.
+        set("hunter2-hunter2").await;
+        assert!(Arc::ptr_eq(&first, &later().await));
+        set("hunter3-hunter3").await;
+        let second = later().await;
+        assert!(!second.text("hunter3-hunter3").contains("hunter3"));
+    }
+}

@@ -3,7 +3,7 @@ CREATE TABLE audit_records (
     id           TEXT PRIMARY KEY,
     at_ms        INTEGER NOT NULL,
     via          TEXT NOT NULL,
-    -- Empty for those who are no user.
+    -- The user, or else the way: `nobody` and `node` are actors of their own, each with its own bound.
     actor_id     TEXT NOT NULL,
     username     TEXT,
     key_id       TEXT,

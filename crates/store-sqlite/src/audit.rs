@@ -61,7 +61,8 @@ impl Audit for SqliteStore {
 fn write(connection: &Connection, record: &AuditRecord, kept_max: u32) -> Result<(), StoreError> {
     let failed = failed("writing an audit record");
     let AuditRecord { actor, target, .. } = record;
-    let actor_id = actor.user_id.as_ref().map_or("", |id| id.as_str());
+    let via = name_of(&actor.via)?;
+    let actor_id = actor.user_id.as_ref().map_or(&*via, |id| id.as_str());
     connection
         .execute_prepared(
             "INSERT INTO audit_records (id, at_ms, via, actor_id, username, key_id, key_name, session_id, action,
@@ -71,7 +72,7 @@ fn write(connection: &Connection, record: &AuditRecord, kept_max: u32) -> Result
             params![
                 record.id.as_str(),
                 signed(record.at_ms),
-                name_of(&actor.via)?,
+                via,
                 actor_id,
                 actor.username,
                 actor.key_id.as_ref().map(|id| id.as_str()),

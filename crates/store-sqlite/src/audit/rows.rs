@@ -28,13 +28,13 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<AuditRec
 fn record(row: &Row<'_>) -> Result<AuditRecord, StoreError> {
     let via: String = get(row, "via")?;
     let actor_id: String = get(row, "actor_id")?;
-    let user_id = (!actor_id.is_empty()).then(|| parsed(row, "actor_id"));
     Ok(AuditRecord {
         id: parsed(row, "id")?,
         at_ms: unsigned(row, "at_ms")?,
         actor: Actor {
             via: named(&via)?,
-            user_id: user_id.transpose()?,
+            // The way by which somebody came who is no user is no id of one.
+            user_id: actor_id.parse().ok(),
             username: get(row, "username")?,
             key_id: parsed_opt(row, "key_id")?,
             key_name: get(row, "key_name")?,

@@ -35,7 +35,8 @@ macro_rules! chapters {
 pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     (
         "Begin",
-        chapters!("guide/web-ui" "guide/deploying" "guide/moving-from-pipedream" "guide/compatibility" "guide/assistants"),
+        chapters!("guide/concepts"
+            "guide/web-ui" "guide/deploying" "guide/moving-from-pipedream" "guide/compatibility" "guide/assistants"),
     ),
     (
         "Components",
@@ -51,7 +52,9 @@ pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     ),
     (
         "Operating",
-        chapters!("guide/users-workspaces-and-keys" "guide/running-many-sources" "guide/sandbox-and-limits" "guide/watching-a-node"),
+        chapters!("guide/operating"
+            "guide/users-workspaces-and-keys" "guide/running-many-sources" "guide/sandbox-and-limits" "guide/watching-a-node"
+            "guide/troubleshooting"),
     ),
     (
         "Reference",

@@ -355,7 +355,7 @@ mod tests {
         assert!(line.starts_with("\nnormal ***LINE:"), "{line}");
     }
 
-    /// Anybody who takes events in serves others meanwhile: the first look at the work does not wait for its end.
+    /// Other requests are served meanwhile: the first look at the work does not wait for its end.
     #[tokio::test]
     async fn a_large_event_and_many_values_are_masked_beside_the_tasks() {
         let few = Arc::new(masks(&[("TOKEN", "hunter2-hunter2")]));

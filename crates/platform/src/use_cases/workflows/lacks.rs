@@ -93,7 +93,10 @@ pub(super) fn new_addresses(folder: &Folder) -> Vec<Finding> {
         let (address, whom) = match trigger.config {
             TriggerConfig::Http(_) => ("URL", "calls"),
             TriggerConfig::Email => ("address", "writes to"),
-            _ => return None,
+            TriggerConfig::Schedule(_)
+            | TriggerConfig::Source(_)
+            | TriggerConfig::Events(_)
+            | TriggerConfig::NotInFile => return None,
         };
         let is_known = trigger.id.is_some() || folder.state.triggers.contains_key(&trigger.key);
         is_known.then(|| Finding {

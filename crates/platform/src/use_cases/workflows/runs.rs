@@ -313,9 +313,9 @@ impl Platform {
         run: &RunRecord,
     ) -> Result<WorkflowRunSummary, PlatformError> {
         // The record does not say which run a replay repeats.
-        let details = match run.ended.trigger {
-            RunTrigger::Replay => self.details_of(&run.id).await?,
-            _ => None,
+        let details = match run.ended.trigger == RunTrigger::Replay {
+            true => self.details_of(&run.id).await?,
+            false => None,
         };
         let head = details.as_ref().map(|details| &details.head);
         Ok(WorkflowRunSummary::of_ended(run, head))

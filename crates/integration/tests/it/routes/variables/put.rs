@@ -39,3 +39,21 @@ async fn wrong_names_and_values_are_told() {
     }
     assert!(node.get("/variables").await.is(200).items().is_empty());
 }
+
+#[tokio::test]
+async fn the_values_of_an_owner_are_bounded_together() {
+    let node = Node::start().await;
+    let long = "x".repeat(64 * 1024);
+    let set = async |number: usize| {
+        let path = format!("/variables/V{number}");
+        node.put(&path, json!({"value": long})).await
+    };
+    for number in 0..15 {
+        set(number).await.is(200);
+    }
+    let refused = set(15).await.is(409).error();
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("1048576 bytes together"), "{message}");
+    // Another value in place of one adds nothing.
+    set(0).await.is(200);
+}

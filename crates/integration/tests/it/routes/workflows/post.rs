@@ -128,7 +128,7 @@ async fn a_step_that_does_not_build_is_named_and_the_former_deployment_stays() {
     assert_eq!(refused["code"], "component_failed");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("step `two`"), "{message}");
-    let nothing = folder.with("two/entry.js", "export default { props: {} };");
+    let nothing = broken.with("two/entry.js", "export default { props: {} };");
     let refused = node
         .post("/workflows", nothing.body())
         .await

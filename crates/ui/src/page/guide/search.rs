@@ -87,7 +87,15 @@ fn sections(chapter: &Chapter) -> Vec<Section> {
             Event::SoftBreak
             | Event::HardBreak
             | Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => text.push(' '),
-            _ => {}
+            Event::Start(_)
+            | Event::End(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::FootnoteReference(_)
+            | Event::Rule
+            | Event::TaskListMarker(_) => {}
         }
     }
     if let Some(last) = sections.last_mut() {

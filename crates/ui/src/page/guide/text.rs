@@ -33,7 +33,15 @@ pub(super) fn words<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String 
             Event::Text(text) | Event::Code(text) => words.push_str(&text),
             Event::SoftBreak | Event::HardBreak => words.push(' '),
             Event::End(TagEnd::Heading(_)) => break,
-            _ => {}
+            Event::Start(_)
+            | Event::End(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::FootnoteReference(_)
+            | Event::Rule
+            | Event::TaskListMarker(_) => {}
         }
     }
     words

@@ -10,7 +10,9 @@ export default {
     http: "$.interface.http",
   },
   run({ method, path, query, headers, body }) {
-    const sent = typeof body === "string" ? body : JSON.stringify(body ?? query);
+    const sent = typeof body === "string"
+      ? body
+      : JSON.stringify(body ?? query);
     const summary = `${method} ${path} ${sent.slice(0, 80)}`;
     this.$emit({ method, path, query, headers, body }, { summary });
   },

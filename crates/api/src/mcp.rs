@@ -8,6 +8,7 @@ use axum::{
     body::{Body, Bytes},
     extract::Request,
     http::{
+        HeaderName,
         header::{AUTHORIZATION, USER_AGENT},
         request::Parts,
     },
@@ -18,7 +19,7 @@ use headwater_mcp::{Answer, Node, Unreachable};
 use headwater_platform::Platform;
 use tower::ServiceExt as _;
 
-use crate::auth;
+use crate::{auth, ingress::FORWARDED_FOR};
 
 /// The API of this node, called without a connection.
 struct ThisNode {
@@ -62,9 +63,13 @@ impl Node for ThisNode {
 
 /// Sends a request as the sender of another, from the same place.
 fn on_behalf_of(request: &mut Request, from: &Parts) {
-    for name in [AUTHORIZATION, USER_AGENT] {
-        if let Some(value) = from.headers.get(&name) {
-            request.headers_mut().insert(name, value.clone());
+    for name in [
+        AUTHORIZATION,
+        USER_AGENT,
+        HeaderName::from_static(FORWARDED_FOR),
+    ] {
+        for value in from.headers.get_all(&name) {
+            request.headers_mut().append(&name, value.clone());
         }
     }
     *request.extensions_mut() = from.extensions.clone();

@@ -295,6 +295,28 @@ async fn tools_do_what_their_caller_may() {
 }
 
 #[tokio::test]
+async fn acts_are_recorded_with_the_place_they_came_from() {
+    let node = Node::builder()
+        .flag("--trusted-proxies")
+        .flag("127.0.0.0/8")
+        .start()
+        .await;
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "deploy_source", "arguments": { "code": EMITTER } },
+    });
+    let request = node
+        .request(Method::POST, "//mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("user-agent", "assistant/1")
+        .header("x-forwarded-for", "203.0.113.7");
+    node.send(request.json(&call)).await.is(200);
+    let records = node.get("/audit?action=source.deploy").await.items();
+    assert_eq!(records[0]["address"], "203.0.113.7", "{records:?}");
+    assert_eq!(records[0]["user_agent"], "assistant/1");
+}
+
+#[tokio::test]
 async fn a_server_works_in_the_workspace_that_it_is_told_to() {
     let node = Node::start().await;
     let team = json!({ "name": "Team", "orgname": "team" });

@@ -103,7 +103,7 @@ async fn of_webhooks(node: &Node) {
         .await
         .is(200);
     let path = format!("/webhooks/{webhook}");
-    let url = format!("{}hidden-path", receiver.url());
+    let url = format!("{}/hidden-path", receiver.url());
     node.patch(&path, json!({ "url": url })).await.is(200);
     node.post(&format!("{path}/replay"), json!({"since": 0}))
         .await

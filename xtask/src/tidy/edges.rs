@@ -256,7 +256,7 @@ mod tests {
             found("headwater-api", &[("headwater-store", None)]),
             [
                 "crates/x/Cargo.toml:1: `headwater-api` may not depend on `headwater-store`; \
-                 it may use headwater-platform, headwater-model"
+                 it may use headwater-mcp, headwater-platform, headwater-model"
             ]
         );
     }

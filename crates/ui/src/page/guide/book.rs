@@ -53,7 +53,8 @@ pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     (
         "Operating",
         chapters!("guide/operating"
-            "guide/users-workspaces-and-keys" "guide/running-many-sources" "guide/sandbox-and-limits" "guide/watching-a-node"
+            "guide/users-workspaces-and-keys" "guide/audit" "guide/running-many-sources" "guide/configuration"
+            "guide/sandbox-and-limits" "guide/watching-a-node"
             "guide/troubleshooting"),
     ),
     (

@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::{api::Api, reply::Refusal};
+
 /// A list that has no further filter.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +22,23 @@ struct Listed {
     query: Option<String>,
     /// `page_info.end_cursor` of the page before.
     after: Option<String>,
+}
+
+/// A source, a workflow, or neither, as query parameters.
+async fn emitter(
+    api: &Api,
+    source: Option<&str>,
+    workflow: Option<&str>,
+) -> Result<[(&'static str, Option<String>); 2], Refusal> {
+    let source = match source {
+        Some(given) => Some(api.source_id(given).await?),
+        None => None,
+    };
+    let workflow = match workflow {
+        Some(given) => Some(api.workflow_id(given).await?),
+        None => None,
+    };
+    Ok([("source_id", source), ("workflow_id", workflow)])
 }
 
 /// At most so many, as a query parameter.

@@ -108,7 +108,7 @@ impl Server {
     }
 
     /// Describes a component: what it does, and a JSON Schema of the props to give. One that the node does not have yet
-    /// is saved there first.
+    /// is saved there first: name it by the `id` of the answer from then on, so that it is saved once.
     #[tool(annotations(
         title = "Describe a component",
         read_only_hint = false,

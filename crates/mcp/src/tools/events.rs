@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sse_stream::SseStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::limit;
+use super::{emitter, limit};
 use crate::{
     api::{self, Api},
     node::Answer,
@@ -83,17 +83,11 @@ impl Server {
     /// Reads events that are kept, newest first. Of a large event there is a preview: `show_event` has all of it.
     #[tool(annotations(title = "Read events", read_only_hint = true, open_world_hint = false))]
     async fn read_events(&self, api: Api, Parameters(asked): Parameters<ReadEvents>) -> Reply {
-        let source = match &asked.source {
-            Some(given) => Some(api.source_id(given).await?),
-            None => None,
-        };
-        let workflow = match &asked.workflow {
-            Some(given) => Some(api.workflow_id(given).await?),
-            None => None,
-        };
+        let (source, workflow) = (asked.source.as_deref(), asked.workflow.as_deref());
+        let [source, workflow] = emitter(&api, source, workflow).await?;
         let query = [
-            ("source_id", source),
-            ("workflow_id", workflow),
+            source,
+            workflow,
             ("q", asked.query),
             ("channel", asked.channel),
             ("since", asked.since),

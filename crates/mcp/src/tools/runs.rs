@@ -4,7 +4,7 @@ use rmcp::{handler::server::wrapper::Parameters, tool, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::limit;
+use super::{emitter, limit};
 use crate::{
     api::{self, Api},
     reply::{Reply, Shown},
@@ -40,17 +40,11 @@ impl Server {
     /// Lists runs of sources and workflows, newest first: when, how long, how each ended, what it emitted.
     #[tool(annotations(title = "List runs", read_only_hint = true, open_world_hint = false))]
     async fn list_runs(&self, api: Api, Parameters(asked): Parameters<ListRuns>) -> Reply {
-        let source = match &asked.source {
-            Some(given) => Some(api.source_id(given).await?),
-            None => None,
-        };
-        let workflow = match &asked.workflow {
-            Some(given) => Some(api.workflow_id(given).await?),
-            None => None,
-        };
+        let (source, workflow) = (asked.source.as_deref(), asked.workflow.as_deref());
+        let [source, workflow] = emitter(&api, source, workflow).await?;
         let query = [
-            ("source_id", source),
-            ("workflow_id", workflow),
+            source,
+            workflow,
             ("status", asked.status),
             ("since", asked.since),
             ("limit", limit(asked.limit)),

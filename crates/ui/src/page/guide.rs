@@ -47,9 +47,9 @@ pub(crate) async fn show(AnyVisitor(visit): AnyVisitor, Path(name): Path<String>
             "Its list of chapters is at /guide, which finds words in them, too.",
         )
     })?;
-    let title = text::title(chapter.text);
+    let title = chapter.title();
     let body = html! {
-        (head(&visit, &title))
+        (head(&visit, title))
         div.guide {
             nav aria-label="Guide" { (search_field("")) (contents(Some(chapter))) }
             article.markdown { (text::shown(chapter.text)) (next(chapter)) }
@@ -84,7 +84,7 @@ fn contents(current: Option<&Chapter>) -> Markup {
                         li {
                             a href=(chapter.path())
                                 aria-current=[current.filter(|current| current.name == chapter.name).map(|_| "page")] {
-                                (text::title(chapter.text))
+                                (chapter.title())
                             }
                         }
                     }
@@ -98,7 +98,7 @@ fn next(chapter: &Chapter) -> Markup {
     let mut rest = book::all().skip_while(|other| other.name != chapter.name);
     html! {
         @if let Some(next) = rest.nth(1) {
-            p.note { "Next: " a href=(next.path()) { (text::title(next.text)) } }
+            p.note { "Next: " a href=(next.path()) { (next.title()) } }
         }
     }
 }

@@ -10,6 +10,12 @@ pub(super) struct Chapter {
 }
 
 impl Chapter {
+    /// Its title, which is its first line.
+    pub(super) fn title(&self) -> &'static str {
+        let first = self.text.lines().next().unwrap_or_default();
+        first.strip_prefix("# ").unwrap_or(first)
+    }
+
     /// Its address.
     pub(super) fn path(&self) -> String {
         format!("/guide/{}", self.name)
@@ -76,7 +82,6 @@ mod tests {
     use std::{collections::BTreeSet, fmt::Write as _, path::Path};
 
     use super::*;
-    use crate::page::guide::text;
 
     fn docs() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -95,7 +100,7 @@ mod tests {
                 } else {
                     format!("{}.md", chapter.name)
                 };
-                let _ = writeln!(summary, "- [{}]({file})", text::title(chapter.text));
+                let _ = writeln!(summary, "- [{}]({file})", chapter.title());
             }
         }
         let written = std::fs::read_to_string(docs().join("SUMMARY.md")).unwrap();

@@ -1,6 +1,8 @@
 //! Words found in the guide: the sections that have all of them.
 
-use pulldown_cmark::{Event, Tag, TagEnd};
+use std::sync::LazyLock;
+
+use pulldown_cmark::{Event, Tag};
 
 use super::{
     book::{self, Chapter},
@@ -17,7 +19,7 @@ const AROUND: usize = 80;
 pub(super) struct Place {
     path: String,
     anchor: String,
-    pub(super) chapter: String,
+    pub(super) chapter: &'static str,
     /// Empty above the first heading.
     pub(super) heading: String,
     pub(super) excerpt: String,
@@ -36,90 +38,75 @@ impl Place {
 /// The sections that have all of the words, in any case: those with one of them in their heading first.
 pub(super) fn places(words: &str) -> Vec<Place> {
     let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-    let has_all = |text: &str| words.iter().all(|word| text.contains(word.as_str()));
-    let mut found = Vec::new();
-    for chapter in book::all() {
-        for section in sections(chapter) {
-            let heading = section.heading.to_lowercase();
-            let whole = format!("{heading} {}", section.text.to_lowercase());
-            if has_all(&whole) {
-                let is_named = words.iter().any(|word| heading.contains(word.as_str()));
-                found.push((!is_named, place(chapter, section, &words)));
-            }
-        }
-    }
-    found.sort_by_key(|(rank, _)| *rank);
+    let has_all = |section: &&Section| {
+        let mut words = words.iter();
+        words.all(|word| section.lower.contains(word.as_str()))
+    };
+    let is_named = |section: &Section| {
+        let heading = section.heading.to_lowercase();
+        words.iter().any(|word| heading.contains(word.as_str()))
+    };
+    let mut found: Vec<&Section> = SECTIONS.iter().filter(has_all).collect();
+    found.sort_by_cached_key(|section| !is_named(section));
+    found.truncate(SHOWN);
     found
         .into_iter()
-        .map(|(_, place)| place)
-        .take(SHOWN)
+        .map(|section| place(section, &words))
         .collect()
 }
 
+/// The sections of all chapters.
+static SECTIONS: LazyLock<Vec<Section>> =
+    LazyLock::new(|| book::all().flat_map(sections).collect());
+
 /// A heading with the words below it.
-#[derive(Default)]
 struct Section {
+    chapter: &'static Chapter,
     heading: String,
     anchor: String,
     text: String,
+    /// Heading and words, in lower case.
+    lower: String,
 }
 
-fn sections(chapter: &Chapter) -> Vec<Section> {
+fn sections(chapter: &'static Chapter) -> Vec<Section> {
+    let section = |heading: String, anchor: String| Section {
+        chapter,
+        heading,
+        anchor,
+        text: String::new(),
+        lower: String::new(),
+    };
     let mut anchors = text::Anchors::default();
-    let mut sections = vec![Section::default()];
+    let mut sections = vec![section(String::new(), String::new())];
     let mut events = text::parser(chapter.text);
-    let mut text = String::new();
     while let Some(event) = events.next() {
-        match event {
-            Event::Start(Tag::Heading { .. }) => {
-                let heading = text::words(&mut events);
-                let anchor = anchors.of(&heading);
-                if let Some(last) = sections.last_mut() {
-                    last.text = std::mem::take(&mut text);
-                }
-                sections.push(Section {
-                    heading,
-                    anchor,
-                    text: String::new(),
-                });
-            }
-            Event::Text(part) | Event::Code(part) => text.push_str(&part),
-            Event::SoftBreak
-            | Event::HardBreak
-            | Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => text.push(' '),
-            Event::Start(_)
-            | Event::End(_)
-            | Event::InlineMath(_)
-            | Event::DisplayMath(_)
-            | Event::Html(_)
-            | Event::InlineHtml(_)
-            | Event::FootnoteReference(_)
-            | Event::Rule
-            | Event::TaskListMarker(_) => {}
+        if matches!(event, Event::Start(Tag::Heading { .. })) {
+            let heading = text::words(&mut events);
+            let anchor = anchors.of(&heading);
+            sections.push(section(heading, anchor));
+        } else if let (Some(word), Some(last)) = (text::word(event), sections.last_mut()) {
+            last.text.push_str(&word);
         }
     }
-    if let Some(last) = sections.last_mut() {
-        last.text = text;
+    for section in &mut sections {
+        section.lower = format!("{} {}", section.heading, section.text).to_lowercase();
     }
     sections
 }
 
-fn place(chapter: &Chapter, section: Section, words: &[String]) -> Place {
-    let title = text::title(chapter.text);
+fn place(section: &Section, words: &[String]) -> Place {
+    let title = section.chapter.title();
     let is_title = section.heading == title;
+    let unless_title = |text: &String| match is_title {
+        true => String::new(),
+        false => text.clone(),
+    };
     Place {
-        path: chapter.path(),
-        anchor: if is_title {
-            String::new()
-        } else {
-            section.anchor
-        },
+        path: section.chapter.path(),
+        anchor: unless_title(&section.anchor),
         chapter: title,
-        heading: if is_title {
-            String::new()
-        } else {
-            section.heading
-        },
+        heading: unless_title(&section.heading),
         excerpt: excerpt(&section.text, words),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::book;
 
@@ -12,39 +12,33 @@ pub(super) fn shown(text: &str) -> Markup {
     Writer::default().inside(&mut parser(text))
 }
 
-/// The title of a chapter.
-pub(super) fn title(text: &str) -> String {
-    let mut events = parser(text);
-    match events.next() {
-        Some(Event::Start(Tag::Heading { .. })) => words(&mut events),
-        _ => String::new(),
-    }
-}
-
 pub(super) fn parser(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }
 
 /// The words up to the end of a heading.
 pub(super) fn words<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
-    let mut words = String::new();
-    for event in events {
-        match event {
-            Event::Text(text) | Event::Code(text) => words.push_str(&text),
-            Event::SoftBreak | Event::HardBreak => words.push(' '),
-            Event::End(TagEnd::Heading(_)) => break,
-            Event::Start(_)
-            | Event::End(_)
-            | Event::InlineMath(_)
-            | Event::DisplayMath(_)
-            | Event::Html(_)
-            | Event::InlineHtml(_)
-            | Event::FootnoteReference(_)
-            | Event::Rule
-            | Event::TaskListMarker(_) => {}
-        }
+    let events = events.take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+    events.filter_map(word).map(CowStr::into_string).collect()
+}
+
+/// The words of a part that has some, or the blank between others.
+pub(super) fn word(event: Event<'_>) -> Option<CowStr<'_>> {
+    match event {
+        Event::Text(text) | Event::Code(text) => Some(text),
+        Event::SoftBreak
+        | Event::HardBreak
+        | Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => Some(" ".into()),
+        Event::Start(_)
+        | Event::End(_)
+        | Event::InlineMath(_)
+        | Event::DisplayMath(_)
+        | Event::Html(_)
+        | Event::InlineHtml(_)
+        | Event::FootnoteReference(_)
+        | Event::Rule
+        | Event::TaskListMarker(_) => None,
     }
-    words
 }
 
 /// The ids of headings, as links from elsewhere name them: words in lower case with hyphens between. The second of the

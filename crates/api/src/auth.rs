@@ -1,11 +1,11 @@
 //! Authentication of the API: `Authorization: Bearer <API_KEY>` on every request, whatever its path.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{
-        Extensions, HeaderMap, Method,
+        Extensions, HeaderMap, HeaderValue, Method,
         header::{AUTHORIZATION, USER_AGENT},
     },
     middleware::Next,
@@ -13,7 +13,7 @@ use axum::{
 };
 use headwater_platform::{Platform, PlatformError, Remote};
 
-use crate::{error::ApiError, ingress::FORWARDED_FOR};
+use crate::{error::ApiError, ingress::client_ip};
 
 /// Lets only requests of known callers through; handlers find the caller as `Extension<Arc<Caller>>`.
 pub(crate) async fn require_caller(
@@ -43,21 +43,8 @@ pub(crate) async fn carry_out(
 
 /// The program that sent a request.
 pub(crate) fn remote(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Remote {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-    let forwarded: Vec<_> = headers
-        .get_all(FORWARDED_FOR)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .collect();
-    let proxies = &platform.config().trusted_proxies;
-    let address = peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded.into_iter()));
-    let agent = headers.get(USER_AGENT);
-    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
-    Remote {
-        address: address.map(|address| address.to_string()),
-        user_agent: agent.unwrap_or_default(),
-    }
+    let agent = headers.get(USER_AGENT).map(HeaderValue::as_bytes);
+    Remote::new(client_ip(platform, extensions, headers), agent)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -22,7 +22,7 @@ use std::{
 use axum::{
     body::Body,
     extract::{ConnectInfo, Request},
-    http::{Method, request::Parts, uri::PathAndQuery},
+    http::{Extensions, HeaderMap, Method, request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
 use headwater_model::{
@@ -248,7 +248,7 @@ impl IngressState {
             path: target.path,
             url: &target.url,
             parts,
-            client_ip: client_ip(&self.platform, parts),
+            client_ip: client_ip(&self.platform, &parts.extensions, &parts.headers),
             body,
         }
     }
@@ -279,7 +279,7 @@ pub(crate) fn answer_event(
         path,
         url: &format!("{}{}", platform.config().public_url, whole_path(parts)),
         parts,
-        client_ip: client_ip(platform, parts),
+        client_ip: client_ip(platform, &parts.extensions, &parts.headers),
         body,
     };
     let event = arrived.event().of_trigger();
@@ -303,13 +303,14 @@ fn room_for(event_bytes: usize, room: &mut Room) -> Result<(), ApiError> {
 }
 
 /// The peer's address, or whom a trusted proxy names. The headers are in the event too.
-fn client_ip(platform: &Platform, parts: &Parts) -> Option<IpAddr> {
-    let ConnectInfo(peer) = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
-    let headers = parts.headers.get_all(FORWARDED_FOR).iter();
-    let chain: Vec<_> = headers
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .collect();
+pub(crate) fn client_ip(
+    platform: &Platform,
+    extensions: &Extensions,
+    headers: &HeaderMap,
+) -> Option<IpAddr> {
+    let ConnectInfo(peer) = extensions.get::<ConnectInfo<SocketAddr>>()?;
+    let forwarded = headers.get_all(FORWARDED_FOR).iter();
+    let forwarded = forwarded.filter_map(|header| header.to_str().ok());
     let proxies = &platform.config().trusted_proxies;
-    Some(proxies.caller(peer.ip(), chain.into_iter()))
+    Some(proxies.caller(peer.ip(), forwarded))
 }

@@ -363,6 +363,24 @@ impl From<WorkflowId> for RunnableId {
     }
 }
 
+impl From<RunnableId> for ListenerId {
+    fn from(id: RunnableId) -> Self {
+        match id {
+            RunnableId::Source(id) => Self::Source(id),
+            RunnableId::Workflow(id) => Self::Workflow(id),
+        }
+    }
+}
+
+impl From<EmitterId> for ListenerId {
+    fn from(id: EmitterId) -> Self {
+        match id {
+            EmitterId::Source(id) => Self::Source(id),
+            EmitterId::Workflow(id) => Self::Workflow(id),
+        }
+    }
+}
+
 impl From<RunnableId> for EmitterId {
     fn from(id: RunnableId) -> Self {
         match id {

@@ -1,5 +1,7 @@
 //! An authenticated caller, and its access. Another tenant's things do not exist for the caller.
 
+use std::net::IpAddr;
+
 use headwater_model::{
     hash::SecretHash,
     id::{KeyId, SessionId, UserId, WorkspaceId},
@@ -38,6 +40,17 @@ pub struct Remote {
     pub address: Option<String>,
     /// The name that it gives itself.
     pub user_agent: String,
+}
+
+impl Remote {
+    /// The program at an address, as its `User-Agent` names it.
+    pub fn new(address: Option<IpAddr>, user_agent: Option<&[u8]>) -> Self {
+        let user_agent = user_agent.map(String::from_utf8_lossy);
+        Self {
+            address: address.map(|address| address.to_string()),
+            user_agent: user_agent.unwrap_or_default().into_owned(),
+        }
+    }
 }
 
 impl Caller {

@@ -14,7 +14,7 @@ use headwater_model::{
     id::{InvocationId, SourceId, WebhookId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::Owner;
+use headwater_store::{Owner, Source, Webhook};
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
@@ -42,6 +42,16 @@ pub enum Change {
 }
 
 impl Change {
+    /// A change of this source.
+    pub(crate) fn of_source(source: &Source) -> Self {
+        Self::Source(source.id.clone(), source.owner.clone())
+    }
+
+    /// A change of this webhook.
+    pub(crate) fn of_webhook(webhook: &Webhook) -> Self {
+        Self::Webhook(webhook.id.clone(), webhook.owner.clone())
+    }
+
     /// The owner of the thing; `None` if everybody is meant.
     pub(crate) fn owner(&self) -> Option<&Owner> {
         match self {

@@ -17,15 +17,15 @@ pub struct TrustedProxies {
 
 impl TrustedProxies {
     /// The caller: the peer, or, as long as that is a trusted proxy, the address that it names.
-    /// `forwarded_for` is the chain as proxies append to it, the nearest last. Addresses beyond a
-    /// stranger are not believed.
+    /// `forwarded_for` is the chain as proxies append to it, the nearest last: headers, whose addresses are separated by
+    /// commas. Addresses beyond a stranger are not believed.
     pub fn caller<'a>(
         &self,
         peer: IpAddr,
         forwarded_for: impl DoubleEndedIterator<Item = &'a str>,
     ) -> IpAddr {
         let mut caller = peer.to_canonical();
-        for named in forwarded_for.rev() {
+        for named in forwarded_for.flat_map(|header| header.split(',')).rev() {
             if !self.ranges.iter().any(|range| range.contains(caller)) {
                 break;
             }

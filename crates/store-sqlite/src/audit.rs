@@ -8,7 +8,7 @@ use headwater_model::{id::AuditId, page::PageRequest, time::EpochMs};
 use headwater_store::{
     Audit, AuditFilter, AuditReader, AuditRecord, CappedCount, FoundAudit, Progress, StoreError,
 };
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use self::rows::first_id;
 use crate::{
@@ -136,9 +136,7 @@ fn expire(connection: &Connection, before: &str, limit: u32) -> Result<Progress,
             "SELECT max(id) FROM (SELECT id FROM audit_records WHERE id < ? ORDER BY id LIMIT ?)",
         )
         .and_then(|mut statement| statement.query_row(params![before, limit], |row| row.get(0)))
-        .optional()
-        .map_err(&failed)?
-        .flatten();
+        .map_err(&failed)?;
     let Some(last) = last else {
         return Ok(Progress::default());
     };

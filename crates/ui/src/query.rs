@@ -5,12 +5,17 @@ use std::str::FromStr;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use headwater_model::{
     duration,
+    error::Invalid,
     page::{PageRequest, Position},
     time::EpochMs,
 };
+use headwater_platform::PlatformError;
 use url::form_urlencoded::{self, Serializer};
 
-use crate::{part::time, visit::Visit};
+use crate::{
+    part::{text, time},
+    visit::Visit,
+};
 
 /// Rows of a page.
 pub(crate) const ROWS: u32 = 50;
@@ -63,9 +68,42 @@ impl Visit {
     }
 }
 
+/// The form of a [`moment`], for those whose text is none.
+pub(crate) const TIME: &str = "a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z";
+
+/// The value of a parameter, unless it is empty.
+///
+/// # Errors
+/// `Invalid` names a parameter that is not as expected.
+pub(crate) fn read<T>(
+    (name, text): (&str, &str),
+    expected: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, PlatformError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let invalid = || {
+        let shown = text::visible(text);
+        let reason = format!("`{name}`: `{shown}` is not {expected}");
+        PlatformError::Invalid(Invalid::new(name, reason))
+    };
+    parse(text).map(Some).ok_or_else(invalid)
+}
+
+/// The first millisecond that a [`moment`] means.
+pub(crate) fn since(text: &str, now_ms: EpochMs) -> Option<EpochMs> {
+    moment(text, now_ms).map(|(first, _)| first)
+}
+
+/// The last millisecond that a [`moment`] means.
+pub(crate) fn until(text: &str, now_ms: EpochMs) -> Option<EpochMs> {
+    moment(text, now_ms).map(|(first, last_ms)| EpochMs(first.0 + last_ms))
+}
+
 /// A moment as people and forms write it: a time before now such as `24h`, a day, a minute or a time in UTC, or epoch
 /// milliseconds; with the milliseconds behind it that are meant as well, as those of a day or a minute.
-pub(crate) fn moment(text: &str, now_ms: EpochMs) -> Option<(EpochMs, u64)> {
+fn moment(text: &str, now_ms: EpochMs) -> Option<(EpochMs, u64)> {
     const MINUTE_MS: u64 = 60_000;
     const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
     let text = text.trim();

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request},
-    http::{Extensions, HeaderMap, Uri, header, request::Parts},
+    http::{Extensions, HeaderMap, HeaderValue, Uri, header, request::Parts},
 };
 use headwater_model::{id::WorkspaceId, time::EpochMs};
 use headwater_platform::{Caller, Platform, Remote, SignedIn};
@@ -158,18 +158,11 @@ impl FromRequestParts<Arc<Ui>> for FromBrowser {
 pub(crate) fn remote(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Remote {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     let forwarded = headers.get_all("x-forwarded-for").iter();
-    let forwarded: Vec<_> = forwarded
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .collect();
+    let forwarded = forwarded.filter_map(|header| header.to_str().ok());
     let proxies = &platform.config().trusted_proxies;
-    let address = peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded.into_iter()));
+    let address = peer.map(|ConnectInfo(peer)| proxies.caller(peer.ip(), forwarded));
     let agent = headers.get(header::USER_AGENT);
-    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
-    Remote {
-        address: address.map(|address| address.to_string()),
-        user_agent: agent.unwrap_or_default(),
-    }
+    Remote::new(address, agent.map(HeaderValue::as_bytes))
 }
 
 /// Path and query of the page of this host that led to a request.

@@ -367,10 +367,7 @@ impl Actor {
     /// Tells that the deliveries have changed.
     fn tell(&self) {
         if let Some(target) = &self.target {
-            let owner = target.webhook.owner.clone();
-            self.context
-                .core
-                .tell(Change::Webhook(self.id.clone(), owner));
+            self.context.core.tell(Change::of_webhook(&target.webhook));
         }
     }
 

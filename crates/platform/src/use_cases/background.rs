@@ -81,25 +81,17 @@ impl Platform {
             Chore::Deliveries => self.webhooks_with_work(now_ms).await,
             Chore::Retries => self.couriers.look_for_retries(BATCH).await,
             Chore::Retention => {
-                let deleted = self.core.store.run_deletions(BATCH).await?;
-                let trimmed = self.trim().await?;
-                let runs = self.trim_runs().await?;
-                let expired = self.core.store.expire_runs(now_ms, BATCH).await?;
-                let deliveries = self.couriers.trim_deliveries(BATCH).await?;
-                let audit = self.expire_audit().await?;
+                let steps = [
+                    self.core.store.run_deletions(BATCH).await?,
+                    self.trim().await?,
+                    self.trim_runs().await?,
+                    self.core.store.expire_runs(now_ms, BATCH).await?,
+                    self.couriers.trim_deliveries(BATCH).await?,
+                    self.expire_audit().await?,
+                ];
                 Ok(Progress {
-                    done: deleted.done
-                        + trimmed.done
-                        + runs.done
-                        + expired.done
-                        + deliveries.done
-                        + audit.done,
-                    more: deleted.more
-                        || trimmed.more
-                        || runs.more
-                        || expired.more
-                        || deliveries.more
-                        || audit.more,
+                    done: steps.iter().map(|step| step.done).sum(),
+                    more: steps.iter().any(|step| step.more),
                     ..Progress::default()
                 })
             }

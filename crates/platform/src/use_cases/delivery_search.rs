@@ -94,8 +94,7 @@ impl Platform {
         }
         // Its courier may have claimed it, and gives back what it has not attempted.
         self.couriers.webhook_changed(&webhook.id);
-        let owner = webhook.owner.clone();
-        self.core.tell(Change::Webhook(webhook.id.clone(), owner));
+        self.core.tell(Change::of_webhook(&webhook));
         let act = on_delivery(AuditAction::DeliveryDiscard, id, &webhook);
         self.record(caller, act).await;
         self.delivery(caller, id).await

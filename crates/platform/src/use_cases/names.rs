@@ -19,15 +19,7 @@ impl KnownNames {
 
     /// The name of an emitter, if it is known.
     pub fn of_emitter(&self, id: &EmitterId) -> Option<&str> {
-        self.of(&listener(id.clone()))
-    }
-}
-
-/// The emitter as a thing that has a name.
-fn listener(id: EmitterId) -> ListenerId {
-    match id {
-        EmitterId::Source(id) => ListenerId::Source(id),
-        EmitterId::Workflow(id) => ListenerId::Workflow(id),
+        self.of(&id.clone().into())
     }
 }
 
@@ -39,7 +31,7 @@ impl Platform {
         emitters: impl IntoIterator<Item = EmitterId>,
         listeners: impl IntoIterator<Item = ListenerId>,
     ) -> Result<KnownNames, PlatformError> {
-        let emitters = emitters.into_iter().map(listener);
+        let emitters = emitters.into_iter().map(ListenerId::from);
         let mut ids: Vec<_> = emitters.chain(listeners).collect();
         ids.sort();
         ids.dedup();

@@ -109,8 +109,7 @@ impl Platform {
             updated_at: now_at,
         };
         self.core.store.create_webhook(webhook.clone()).await?;
-        let (id, owner) = (webhook.id.clone(), webhook.owner.clone());
-        self.core.tell(Change::Webhook(id, owner));
+        self.core.tell(Change::of_webhook(&webhook));
         self.record(caller, told(AuditAction::WebhookCreate, &webhook))
             .await;
         Ok(WebhookWithSecret { webhook, secret })
@@ -232,8 +231,7 @@ impl Platform {
         let webhook = self.webhook(caller, id).await?;
         self.core.store.delete_webhook(id).await?;
         self.couriers.webhook_changed(id);
-        let owner = webhook.owner.clone();
-        self.core.tell(Change::Webhook(id.clone(), owner));
+        self.core.tell(Change::of_webhook(&webhook));
         self.record(caller, told(AuditAction::WebhookDelete, &webhook))
             .await;
         Ok(())
@@ -287,8 +285,7 @@ impl Platform {
         match self.core.store.update_webhook(id, change).await {
             Ok(webhook) => {
                 self.couriers.webhook_changed(id);
-                let owner = webhook.owner.clone();
-                self.core.tell(Change::Webhook(id.clone(), owner));
+                self.core.tell(Change::of_webhook(&webhook));
                 if !webhook.active {
                     // Much that waits is given up in steps.
                     self.core.nudges.nudge(Chore::Retention);

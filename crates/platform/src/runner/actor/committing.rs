@@ -70,10 +70,7 @@ impl Actor {
             }
         }
         if let Some(loaded) = &self.loaded {
-            let owner = loaded.source.owner.clone();
-            self.context
-                .core
-                .tell(Change::Source(self.id.clone(), owner));
+            self.context.core.tell(Change::of_source(&loaded.source));
         }
         let deferred = self.deferred.iter();
         let deferred = deferred.filter_map(|part| part.effects.first_write());

@@ -85,8 +85,7 @@ impl Platform {
         }
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
-        let owner = former.owner.clone();
-        self.core.tell(Change::Source(id.clone(), owner));
+        self.core.tell(Change::of_source(&former));
         Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 
@@ -156,8 +155,7 @@ impl Platform {
                 .await?;
             source.spec.name = name.to_owned();
             source.updated_at = now_at;
-            let (id, owner) = (source.id.clone(), source.owner.clone());
-            self.core.tell(Change::Source(id, owner));
+            self.core.tell(Change::of_source(&source));
         }
         Ok(SourceView::new(self, source))
     }

@@ -104,8 +104,7 @@ impl Platform {
         let source = runner.settle(settled).await?;
         self.core.nudges.nudge(Chore::Timers);
         self.core.nudges.nudge(Chore::Dispatch);
-        self.core
-            .tell(Change::Source(source.id.clone(), source.owner.clone()));
+        self.core.tell(Change::of_source(&source));
         Ok(source)
     }
 
@@ -150,8 +149,7 @@ impl Platform {
             )
             .await?;
         // It is not shown any more, though deleting what it has may take a while.
-        self.core
-            .tell(Change::Source(source.id.clone(), source.owner.clone()));
+        self.core.tell(Change::of_source(&source));
         self.finish_deletion(&source).await?;
         self.record(caller, Act::on_source(AuditAction::SourceDelete, &source))
             .await;
@@ -214,8 +212,7 @@ impl Platform {
         self.core.store.delete_source(&lease).await?;
         self.leases.forget(&runnable);
         self.feeds.end(&id.clone().into());
-        self.core
-            .tell(Change::Source(id.clone(), source.owner.clone()));
+        self.core.tell(Change::of_source(source));
         Ok(())
     }
 }
@@ -224,9 +221,6 @@ impl Platform {
 pub(super) fn told_of(act: Act, component: &SavedComponent) -> Act {
     let described = &component.description;
     let act = act.with("component_id", component.id.as_str());
-    let act = act.with_some("component_key", described.key.clone());
-    act.with_some(
-        "component_version",
-        described.version.as_ref().map(ToString::to_string),
-    )
+    let act = act.with_some("component_key", described.key.as_deref());
+    act.with_some("component_version", described.version.as_deref())
 }

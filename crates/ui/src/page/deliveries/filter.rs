@@ -1,7 +1,6 @@
 //! The filter of deliveries as the address of a page has it, and as its forms send it along.
 
 use headwater_model::{
-    error::Invalid,
     id::{EmitterId, EventId, WebhookId},
     time::EpochMs,
     webhook::{AnswerKind, DeliveryState},
@@ -9,7 +8,7 @@ use headwater_model::{
 use headwater_platform::{DeliveryFilter, PlatformError};
 use serde::{Deserialize, Serialize};
 
-use crate::{part::text, query::moment};
+use crate::query::{TIME, read, since, until};
 
 /// The states that lists are filtered by, with their names.
 pub(crate) const STATES: [(&str, &str, DeliveryState); 4] = [
@@ -48,14 +47,10 @@ impl Wanted {
     /// # Errors
     /// `Invalid` names the parameter that cannot be read: without it, acts on all that are found would reach too far.
     pub(crate) fn filter(&self, now_ms: EpochMs) -> Result<DeliveryFilter, PlatformError> {
-        const TIME: &str = "a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z";
         let state = |text: &str| {
             let found = STATES.iter().find(|(value, _, _)| *value == text);
             found.map(|(_, _, state)| *state)
         };
-        let since = |text: &str| moment(text, now_ms).map(|(moment, _)| moment);
-        let until =
-            |text: &str| moment(text, now_ms).map(|(moment, last_ms)| EpochMs(moment.0 + last_ms));
         Ok(DeliveryFilter {
             state: read(("state", &self.state), "a state of deliveries", state)?,
             webhook_id: read(("webhook", &self.webhook), "the id of a webhook", |text| {
@@ -72,18 +67,18 @@ impl Wanted {
             answer: read(("answer", &self.answer), "a kind of answer", |text| {
                 text.parse::<AnswerKind>().ok()
             })?,
-            since_ms: read(("since", &self.since), TIME, since)?,
-            until_ms: read(("until", &self.until), TIME, until)?,
+            since_ms: read(("since", &self.since), TIME, |text| since(text, now_ms))?,
+            until_ms: read(("until", &self.until), TIME, |text| until(text, now_ms))?,
         })
     }
 
     /// The same with spans of time as moments: the question before a change and the change mean the same deliveries.
     pub(crate) fn at(mut self, now_ms: EpochMs) -> Self {
-        if let Some((since, _)) = moment(&self.since, now_ms) {
+        if let Some(since) = since(&self.since, now_ms) {
             self.since = since.to_string();
         }
-        if let Some((until, last_ms)) = moment(&self.until, now_ms) {
-            self.until = EpochMs(until.0 + last_ms).to_string();
+        if let Some(until) = until(&self.until, now_ms) {
+            self.until = until.to_string();
         }
         self
     }
@@ -103,23 +98,6 @@ impl Wanted {
             .filter(|(_, value)| !value.is_empty())
             .collect()
     }
-}
-
-/// The value of a parameter, unless it is empty.
-fn read<T>(
-    (name, text): (&str, &str),
-    expected: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, PlatformError> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let invalid = || {
-        let shown = text::visible(text);
-        let reason = format!("`{name}`: `{shown}` is not {expected}");
-        PlatformError::Invalid(Invalid::new(name, reason))
-    };
-    parse(text).map(Some).ok_or_else(invalid)
 }
 
 #[cfg(test)]

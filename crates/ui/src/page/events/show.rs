@@ -10,7 +10,7 @@ use axum::{
 use headwater_model::{
     channel::Channel,
     event::{Event, EventRef},
-    id::{EmitterId, EventId, ListenerId, RunnableId},
+    id::{EmitterId, EventId, ListenerId},
     page::{Page as Listed, PageRequest},
 };
 use headwater_platform::{CappedCount, FoundDeliveries, KnownNames, ListenerRun, LoggedEvent};
@@ -62,7 +62,8 @@ pub(crate) async fn show(
         .items
         .iter()
         .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
-    let listeners = runs.items.iter().map(|one| listener(&one.listener));
+    let listeners = runs.items.iter();
+    let listeners = listeners.map(|one| one.listener.clone().into());
     let emitters = [of.emitter.clone()];
     let names = ui
         .platform
@@ -223,18 +224,11 @@ fn caused(runs: &Listed<ListenerRun>, names: &KnownNames, visitor: &Visitor) -> 
             table.list {
                 thead { tr { th scope="col" { "Listener" } th scope="col" { "Run" } th scope="col" { "Error" } } }
                 tbody { @for one in &runs.items { tr {
-                    td { (name::listener(names, &listener(&one.listener))) }
+                    td { (name::listener(names, &one.listener.clone().into())) }
                     td data-label="Run" { a href={ "/runs/" (one.run.id) } { (time::ago(one.run.queued_at_ms, visitor.now_ms)) } }
                     td data-label="Error" { @if let Some(error) = &one.run.error { (text::line(error)) } }
                 } } }
             }
         }
-    }
-}
-
-fn listener(of: &RunnableId) -> ListenerId {
-    match of {
-        RunnableId::Source(id) => ListenerId::Source(id.clone()),
-        RunnableId::Workflow(id) => ListenerId::Workflow(id.clone()),
     }
 }

@@ -1,10 +1,13 @@
 //! The search that the address of `/events` has.
 
-use headwater_model::{error::Invalid, event_search::EventPlace, id::EmitterId, time::EpochMs};
+use headwater_model::{event_search::EventPlace, id::EmitterId, time::EpochMs};
 use headwater_platform::{EventView, EventsSearch, PlatformError};
 use url::form_urlencoded::{self, Serializer};
 
-use crate::{part::text, query::moment, visit::Visitor};
+use crate::{
+    query::{TIME, read, since, until},
+    visit::Visitor,
+};
 
 /// The parameters; empty ones do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,11 +81,12 @@ impl Wanted {
 
     /// The times as the API takes them.
     pub(super) fn times(&self, now_ms: EpochMs) -> Vec<(&'static str, String)> {
-        let since = moment(&self.since, now_ms).map(|(moment, _)| moment);
-        let until = moment(&self.until, now_ms);
-        let until = until.map(|(moment, last_ms)| EpochMs(moment.0 + last_ms));
-        let times = [("since", since), ("until", until)].into_iter();
+        let times = [
+            ("since", since(&self.since, now_ms)),
+            ("until", until(&self.until, now_ms)),
+        ];
         times
+            .into_iter()
             .filter_map(|(name, moment)| Some((name, moment?.0.to_string())))
             .collect()
     }
@@ -92,11 +96,10 @@ impl Wanted {
     /// # Errors
     /// `Invalid` names the time that cannot be read.
     pub(super) fn search(&self, visitor: &Visitor) -> Result<EventsSearch, PlatformError> {
-        let since = time("since", &self.since, visitor.now_ms)?;
-        let until = time("until", &self.until, visitor.now_ms)?;
+        let now_ms = visitor.now_ms;
         Ok(EventsSearch {
-            since_ms: since.map(|(moment, _)| moment),
-            until_ms: until.map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
+            since_ms: read(("since", &self.since), TIME, |text| since(text, now_ms))?,
+            until_ms: read(("until", &self.until), TIME, |text| until(text, now_ms))?,
             emitter: self.emitter.parse::<EmitterId>().ok(),
             workspace_id: visitor.workspace.clone(),
             channel: Some(self.channel.clone()).filter(|channel| !channel.is_empty()),
@@ -106,20 +109,6 @@ impl Wanted {
             ..EventsSearch::default()
         })
     }
-}
-
-/// A moment of the address, and the milliseconds behind it that are meant as well.
-fn time(name: &str, text: &str, now_ms: EpochMs) -> Result<Option<(EpochMs, u64)>, PlatformError> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    moment(text, now_ms).map(Some).ok_or_else(|| {
-        let shown = text::visible(text);
-        let reason = format!(
-            "`{shown}` is not a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z"
-        );
-        PlatformError::Invalid(Invalid::new(name, reason))
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@ use headwater_model::{
 use headwater_platform::{RunSearchFilter, RunState, RunStates, RunTrigger};
 use serde::Deserialize;
 
-use crate::{part::time, query::moment};
+use crate::{
+    part::time,
+    query::{since, until},
+};
 
 /// The chips: their values in the address, and the states that they mean. No value: those that need somebody.
 pub(super) const CHIPS: [(Option<&str>, &str); 6] = [
@@ -74,9 +77,8 @@ impl Wanted {
             workspace_id,
             runnable: self.emitter.trim().parse::<RunnableId>().ok(),
             trigger: trigger.map(|(_, trigger)| *trigger),
-            since_ms: moment(&self.since, now_ms).map(|(moment, _)| moment),
-            until_ms: moment(&self.until, now_ms)
-                .map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
+            since_ms: since(&self.since, now_ms),
+            until_ms: until(&self.until, now_ms),
             min_ms: self.min_ms.trim().parse().ok(),
             words: (!words.is_empty()).then(|| words.to_owned()),
         }
@@ -101,7 +103,7 @@ impl Wanted {
 
 /// A moment of the address as the form shows it; nothing if it cannot be read.
 pub(super) fn minute_of(text: &str, now_ms: EpochMs) -> String {
-    moment(text, now_ms).map_or_else(String::new, |(moment, _)| time::minute(moment))
+    since(text, now_ms).map_or_else(String::new, time::minute)
 }
 
 #[cfg(test)]

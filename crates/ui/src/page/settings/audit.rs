@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use headwater_model::{error::Invalid, time::EpochMs};
 use headwater_platform::{
     Actor, ActorKind, AuditAction, AuditFilter, AuditRecord, AuditTarget, FoundAudit, PlatformError,
 };
@@ -20,7 +19,7 @@ use crate::{
         icon::{Icon, icon},
         text, time,
     },
-    query::{ROWS, moment},
+    query::{ROWS, TIME, read, since, until},
     reply::PageReply,
     state::Ui,
     visit::Visitor,
@@ -47,53 +46,38 @@ pub(crate) struct Wanted {
 impl Wanted {
     fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, PlatformError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let time = |name: &str, text: &str| match text.trim() {
-            "" => Ok(None),
-            text => match moment(text, visitor.now_ms) {
-                Some(found) => Ok(Some(found)),
-                None => {
-                    let shown = text::visible(text);
-                    let reason = format!(
-                        "`{name}`: `{shown}` is not a time: write one such as 24h, 2026-01-31 or 2026-01-31T12:00:00Z"
-                    );
-                    Err(PlatformError::Invalid(Invalid::new(name, reason)))
-                }
-            },
-        };
+        let now_ms = visitor.now_ms;
         Ok(AuditFilter {
             actor: given(&self.actor),
             action: given(&self.action),
             target_id: given(&self.target),
             workspace_id: visitor.workspace.clone(),
-            since_ms: time("since", &self.since)?.map(|(moment, _)| moment),
-            until_ms: time("until", &self.until)?
-                .map(|(moment, last_ms)| EpochMs(moment.0 + last_ms)),
+            since_ms: read(("since", self.since.trim()), TIME, |text| {
+                since(text, now_ms)
+            })?,
+            until_ms: read(("until", self.until.trim()), TIME, |text| {
+                until(text, now_ms)
+            })?,
         })
     }
 
-    fn is_any(&self) -> bool {
+    /// The parameters that filter, by the names of the command line's options.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
-            &self.actor,
-            &self.action,
-            &self.target,
-            &self.since,
-            &self.until,
+            ("actor", self.actor.trim()),
+            ("action", self.action.trim()),
+            ("target", self.target.trim()),
+            ("since", self.since.trim()),
+            ("until", self.until.trim()),
         ];
-        all.iter().any(|text| !text.trim().is_empty())
+        all.into_iter().filter(|(_, text)| !text.is_empty())
     }
 
     /// The same with the command line.
     fn command(&self) -> String {
-        let options = [
-            ("actor", &self.actor),
-            ("action", &self.action),
-            ("target", &self.target),
-            ("since", &self.since),
-            ("until", &self.until),
-        ];
-        let given = options.iter().filter(|(_, text)| !text.trim().is_empty());
-        let given = given.map(|(name, text)| format!(" --{name} {}", quoted(text.trim())));
-        format!("headwater audit{}", given.collect::<String>())
+        let options = self.given();
+        let options = options.map(|(name, text)| format!(" --{name} {}", quoted(text)));
+        format!("headwater audit{}", options.collect::<String>())
     }
 }
 
@@ -182,7 +166,7 @@ fn actions(chosen: &str) -> Markup {
 }
 
 fn nothing(wanted: &Wanted, days: u32) -> Markup {
-    if wanted.is_any() {
+    if wanted.given().next().is_some() {
         return empty(
             "No act is like this, or its record is not kept any more.",
             html! { p { a href="/settings/audit" { "Show all acts" } } },

@@ -239,8 +239,23 @@ impl Platform {
         id: &InvocationId,
     ) -> Result<WorkflowRunView, PlatformError> {
         let found = self.found_run(caller, id).await?;
+        let view = self.run_so_far(id, &found).await?;
+        let (emitted, has_more_emitted) = self.emitted(&found).await?;
+        Ok(WorkflowRunView {
+            emitted,
+            has_more_emitted,
+            ..view
+        })
+    }
+
+    /// A run that was found, without the events that it emitted.
+    pub(super) async fn run_so_far(
+        &self,
+        id: &InvocationId,
+        found: &FoundRun,
+    ) -> Result<WorkflowRunView, PlatformError> {
         let workflow_id = found.workflow().id.clone();
-        let (run, head, reason, event) = match &found {
+        let (run, head, reason, event) = match found {
             FoundRun::Open(open, workflow) => {
                 let head = Head::read(open.state.as_deref()).unwrap_or_default();
                 let now = self.moment_of(workflow).await?;
@@ -277,7 +292,6 @@ impl Platform {
             }
             steps.push(step);
         }
-        let (emitted, has_more_emitted) = self.emitted(&found).await?;
         Ok(WorkflowRunView {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
@@ -287,8 +301,8 @@ impl Platform {
             steps,
             waits,
             sends: self.shown_sends(id).await?,
-            emitted,
-            has_more_emitted,
+            emitted: Vec::new(),
+            has_more_emitted: false,
             run,
         })
     }

@@ -117,7 +117,8 @@ impl Platform {
         id: &InvocationId,
         request: &ResumeRequest,
     ) -> Result<WaitAnswer, PlatformError> {
-        let run = self.workflow_run(caller, id).await?;
+        let found = self.found_run(caller, id).await?;
+        let run = self.run_so_far(id, &found).await?;
         let is_meant = |path: &Path| {
             request
                 .path
@@ -153,7 +154,6 @@ impl Platform {
                 return Err(PlatformError::Conflict(reason));
             }
         };
-        let found = self.found_run(caller, id).await?;
         let act = on_run(AuditAction::RunResume, id, found.workflow());
         let answered = self.answer_wait(&wait.urls.token, action, data).await?;
         let act = act.with("path", wait.path.to_string());

@@ -13,6 +13,7 @@ mod deliveries;
 mod deployments;
 mod developing;
 mod import;
+mod listen;
 mod props;
 mod runs;
 mod tenants;
@@ -33,6 +34,7 @@ pub(crate) use self::deliveries::{
 pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::import::ImportArguments;
+pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::tenants::{
@@ -42,8 +44,8 @@ pub(crate) use self::tenants::{
 pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, SubscriptionArguments,
-    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering,
-    WebhooksArguments, WebhooksCommand,
+    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, VerifyArguments,
+    WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
 pub(crate) use self::workflows::{
     CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
@@ -167,8 +169,10 @@ pub(crate) enum ClientCommand {
     Import(ImportArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
-    /// Show the events of a source or workflow, oldest first
+    /// Show the events of a source or workflow, oldest first, or one of them whole
     Events(EventsArguments),
+    /// Send a source's events to a server on this machine, signed as a webhook gets them
+    Listen(ListenArguments),
     /// Show a source's logs, oldest first
     Logs(LogsArguments),
     /// List a source's runs, newest first, with cause, outcome and number of events
@@ -324,15 +328,25 @@ pub(crate) struct EventsArguments {
     /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
     #[arg(value_name = "SOURCE_OR_WORKFLOW")]
     pub(crate) source: String,
+    /// Event to show whole, by its id
+    #[arg(value_name = "ID", conflicts_with_all = ["follow", "limit", "since", "channel", "full"])]
+    pub(crate) event: Option<String>,
     /// Keep printing new events; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Number of the latest events to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
+    /// Number of the latest events to show [default: 10; all with --since]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch
+    /// milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
     /// Only this channel, such as $errors
     #[arg(long, value_name = "NAME")]
     pub(crate) channel: Option<String>,
+    /// Show each event's id, summary and whole data
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 #[derive(Debug, Args)]
@@ -342,9 +356,13 @@ pub(crate) struct LogsArguments {
     /// Keep printing new lines; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Number of the latest lines to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
+    /// Number of the latest lines to show [default: 50; all with --since]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only lines of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch
+    /// milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,7 @@ mod import;
 pub(crate) mod init;
 mod keys;
 mod list;
+mod listen;
 mod logs;
 pub(crate) mod mcp;
 mod new_files;
@@ -65,6 +66,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Import(arguments) => import::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
+        ClientCommand::Listen(arguments) => listen::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
         ClientCommand::Runs(arguments) => runs::run(session, *arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,

@@ -7,6 +7,8 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use headwater_model::time::EpochMs;
 use serde_json::Value;
 
+use crate::usage_error::UsageError;
+
 /// Epoch milliseconds, to the millisecond.
 pub(crate) fn from_millis(value: &Value) -> String {
     let time = value.as_i64().and_then(DateTime::from_timestamp_millis);
@@ -30,6 +32,23 @@ pub(crate) fn given(text: &str, now_ms: EpochMs) -> String {
     match headwater_model::duration::parse(text) {
         Some(ago) => now_ms.minus(ago).to_string(),
         None => text.to_owned(),
+    }
+}
+
+/// The same for what this program compares itself.
+pub(crate) fn given_since(
+    text: Option<&str>,
+    now_ms: EpochMs,
+) -> Result<Option<EpochMs>, UsageError> {
+    let Some(text) = text else { return Ok(None) };
+    let millis = to_millis(&given(text, now_ms));
+    let since = millis.and_then(|millis| u64::try_from(millis).ok());
+    match since {
+        Some(since) => Ok(Some(EpochMs(since))),
+        None => Err(UsageError(format!(
+            "--since {text} is no time: write 90s, 30m or 1h for that long ago, 2026-01-31T12:00:00Z, 2026-01-31, or epoch \
+             milliseconds"
+        ))),
     }
 }
 

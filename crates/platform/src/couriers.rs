@@ -34,7 +34,11 @@ use std::{sync::Arc, time::Duration};
 use headwater_model::id::WebhookId;
 use headwater_store::{Progress, StoreError, Webhook};
 
-pub use self::sample::SentSample;
+pub use self::{
+    request::{ForwardedEvent, WebhookRequest},
+    sample::SentSample,
+    signature::{Signer, new_secret},
+};
 use self::{
     actor::Actor,
     context::CourierContext,

@@ -1,11 +1,13 @@
 //! `webhooks`: creates, lists, changes and deletes webhooks, and replays missed events.
 
+mod verify;
+
 use anyhow::{Context as _, Result};
 use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::show;
+use super::{show, subscriptions};
 use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
     WebhookOrdering, WebhooksArguments, WebhooksCommand,
@@ -34,6 +36,7 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
         }
         WebhooksCommand::RotateSecret(arguments) => rotate_secret(session, arguments).await?,
         WebhooksCommand::Test(arguments) => return test(session, &arguments.webhook).await,
+        WebhooksCommand::Verify(arguments) => return verify::run(session, arguments),
         WebhooksCommand::Replay(arguments) => replay(session, arguments).await?,
         WebhooksCommand::Delete(arguments) => delete(session, &arguments.webhook).await?,
     }
@@ -41,18 +44,41 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
 }
 
 async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<()> {
+    let client = &session.client;
+    // A webhook that nothing is sent to should not be left behind by a typing error.
+    let mut emitters = Vec::new();
+    for source in &arguments.from {
+        emitters.push(subscriptions::emitter_id(client, source).await?);
+    }
     let given = [
         ("url", Some(arguments.address)),
         ("name", arguments.name),
         ("description", arguments.description),
         ("ordering", arguments.ordering.map(order)),
     ];
-    let webhook = session
-        .client
-        .post_scoped(&["webhooks"], body(given))
-        .await?;
+    let webhook = client.post_scoped(&["webhooks"], body(given)).await?;
     session.print(&webhook, card)?;
     output::note("save the secret: it is not shown again");
+    let id = text(&webhook, "id");
+    let called = match text(&webhook, "name") {
+        "" => id,
+        name => name,
+    };
+    let channel = arguments.channel.unwrap_or_default();
+    for (source, emitter_id) in arguments.from.iter().zip(emitters) {
+        let body = json!({"emitter_id": emitter_id, "listener_id": id, "event_name": channel});
+        client
+            .post(&["subscriptions"], &body)
+            .await
+            .with_context(|| format!("the webhook was created, but gets no events of {source}"))?;
+        output::note(&format!("it gets the events of {source}"));
+    }
+    output::note(&match arguments.from.is_empty() {
+        true => format!(
+            "send it events: headwater subscriptions create --emitter SOURCE --listener {called:?}"
+        ),
+        false => format!("send it a test event: headwater webhooks test {called:?}"),
+    });
     Ok(())
 }
 
@@ -148,7 +174,12 @@ fn answered(tested: &Value) -> String {
 
 async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let mut body = body([("since", Some(arguments.since)), ("until", arguments.until)]);
+    let now_ms = timestamp::now_ms();
+    let since = timestamp::given(&arguments.since, now_ms);
+    let until = arguments
+        .until
+        .map(|until| timestamp::given(&until, now_ms));
+    let mut body = body([("since", Some(since)), ("until", until)]);
     body["delivered"] = arguments.delivered.into();
     let path = ["webhooks", &id, "replay"];
     let replayed = session.client.post(&path, &body).await?;

@@ -8,6 +8,7 @@ mod dev;
 mod doctor;
 mod events;
 mod init;
+mod listen;
 mod prompts;
 mod refresh_deps;
 mod run_action;

@@ -23,7 +23,7 @@ mod workflows;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::audit::AuditArguments;
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
@@ -69,6 +69,11 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The address of a node, unless another is named.
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:3000";
+/// The data folder of a node, unless another is named.
+pub(crate) const DEFAULT_DATA_DIR: &str = "./headwater-data";
+
 /// Flags every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -78,7 +83,7 @@ pub(crate) struct Global {
         long,
         global = true,
         env = "HEADWATER_URL",
-        default_value = "http://127.0.0.1:3000"
+        default_value = DEFAULT_URL
     )]
     pub(crate) url: String,
     /// API key; without it the key is read from `<data-dir>/api-key`
@@ -96,7 +101,7 @@ pub(crate) struct Global {
         global = true,
         value_name = "DIR",
         env = "HEADWATER_DATA_DIR",
-        default_value = "./headwater-data"
+        default_value = DEFAULT_DATA_DIR
     )]
     pub(crate) data_dir: PathBuf,
     /// Workspace to work in, by its id or orgname [default: your own things]
@@ -110,6 +115,22 @@ pub(crate) struct Global {
     /// Print `data` of the API's answer as JSON instead of a table
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Show tables whole on a terminal: all columns, and times instead of ages
+    #[arg(
+        short = 'o',
+        long,
+        global = true,
+        value_name = "FORMAT",
+        conflicts_with = "json"
+    )]
+    pub(crate) output: Option<OutputFormat>,
+}
+
+/// Forms of a table.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Whole, as it is when it goes to a file or a program
+    Wide,
 }
 
 #[derive(Debug, Subcommand)]
@@ -160,7 +181,7 @@ pub(crate) enum ClientCommand {
     /// Let a source run the code and values of a former deployment again
     RollBack(DeploymentArguments),
     /// Delete a source
-    Delete(SourceArgument),
+    Delete(DeleteArguments),
     /// List sources, or the components that can be deployed
     List(ListArguments),
     /// Publish components to the node's registry, where all users can deploy them by key
@@ -230,6 +251,23 @@ pub(crate) struct SourceArgument {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DeleteArguments {
+    /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) source: String,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
+}
+
+/// Deletions ask on a terminal.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Confirmed {
+    /// Do not ask before deleting; it is asked at a terminal only
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     #[command(subcommand)]
     pub(crate) what: Option<ListWhat>,
@@ -291,6 +329,9 @@ pub(crate) struct DeployArguments {
     /// Give the source a worker process of its own
     #[arg(long)]
     pub(crate) isolated: bool,
+    /// Run the source once, right after it is deployed, and show the result
+    #[arg(long)]
+    pub(crate) run: bool,
     #[command(flatten)]
     pub(crate) props: PropArguments,
 }
@@ -416,6 +457,8 @@ pub(crate) enum AccountsCommand {
         /// Account: its id or name
         #[arg(value_name = "ID_OR_NAME")]
         account: String,
+        #[command(flatten)]
+        confirmed: Confirmed,
     },
 }
 

@@ -22,6 +22,7 @@ pub(crate) use self::error::ClientError;
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
 use crate::usage_error::UsageError;
+use crate::waiting;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than a deploy may take: building, then hooks of up to 300 s each.
@@ -159,6 +160,10 @@ impl Client {
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value> {
+        waiting::shown(self.answered(request)).await
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Value> {
         let response = request.send().await;
         let response = response.map_err(|error| self.unreachable(error))?;
         let response = self.successful(response).await?;

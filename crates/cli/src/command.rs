@@ -56,7 +56,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Update(arguments) => update::run(session, arguments).await,
         ClientCommand::Deployments(arguments) => deployments::run(session, arguments).await,
         ClientCommand::RollBack(arguments) => deployments::roll_back(session, &arguments).await,
-        ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
+        ClientCommand::Delete(arguments) => delete::run(session, &arguments).await,
         ClientCommand::List(arguments) => match arguments.what {
             None => list::run(session, &ListSourcesArguments::default()).await,
             Some(ListWhat::Sources(arguments)) => list::run(session, &arguments).await,

@@ -9,7 +9,9 @@ mod at_file;
 mod bundle;
 mod client;
 mod command;
+mod confirm;
 mod connect;
+mod display;
 mod exit;
 mod follow;
 mod launcher;
@@ -30,6 +32,7 @@ mod tenant;
 mod timestamp;
 mod usage;
 mod usage_error;
+mod waiting;
 mod webhook;
 mod workflow;
 
@@ -45,6 +48,7 @@ fn main() -> std::process::ExitCode {
         return launched;
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    display::start(cli.global.output.is_some());
     exit::report(start(cli)).into()
 }
 

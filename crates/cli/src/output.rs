@@ -6,8 +6,11 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
+use crate::waiting;
+
 /// Writes data: the text and a line feed.
 pub(crate) fn data(text: &str) -> Result<()> {
+    waiting::clear();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}")
         .and_then(|()| stdout.flush())
@@ -26,5 +29,6 @@ pub(crate) fn json_line(value: &Value) -> Result<()> {
 
 /// Prints a note to the person. A closed standard error is not a reason to fail.
 pub(crate) fn note(text: &str) {
+    waiting::clear();
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
 
+use super::Confirmed;
+
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArguments {
     #[command(subcommand)]
@@ -34,7 +36,7 @@ pub(crate) enum WebhooksCommand {
     /// Deliver the events of a time range again
     Replay(ReplayArguments),
     /// Delete a webhook with its subscriptions and deliveries
-    Delete(WebhookArgument),
+    Delete(DeleteWebhookArguments),
 }
 
 #[derive(Debug, Args)]
@@ -42,6 +44,15 @@ pub(crate) struct WebhookArgument {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteWebhookArguments {
+    /// Webhook: its id or name
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) webhook: String,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
     WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::secret;
@@ -38,7 +39,9 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
         WebhooksCommand::Test(arguments) => return test(session, &arguments.webhook).await,
         WebhooksCommand::Verify(arguments) => return verify::run(session, arguments),
         WebhooksCommand::Replay(arguments) => replay(session, arguments).await?,
-        WebhooksCommand::Delete(arguments) => delete(session, &arguments.webhook).await?,
+        WebhooksCommand::Delete(arguments) => {
+            delete(session, &arguments.webhook, arguments.confirmed.yes).await?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -191,8 +194,12 @@ async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     })
 }
 
-async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
+async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let id = webhook::find_id(&session.client, id_or_name).await?;
+    confirm::deletion(
+        &format!("Delete webhook {id_or_name} with its subscriptions and deliveries?"),
+        yes,
+    )?;
     session.client.delete(&["webhooks", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");
@@ -232,7 +239,7 @@ fn row(webhook: &Value) -> Vec<String> {
         show::active(webhook).to_owned(),
         text(webhook, "url").to_owned(),
         pending(webhook),
-        timestamp::from_seconds(&webhook["created_at"]),
+        timestamp::listed_seconds(&webhook["created_at"]),
     ]
 }
 

@@ -16,6 +16,7 @@ mod runs;
 mod runtime;
 mod sources;
 mod tenants;
+mod terminal;
 mod workflow_folders;
 mod workflow_tests;
 mod workflows;

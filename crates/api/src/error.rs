@@ -35,9 +35,17 @@ pub(crate) enum ApiError {
     /// The body took too long.
     BodyTooSlow,
     /// Nothing is served at the path.
-    NoRoute { method: Method },
+    NoRoute {
+        method: Method,
+        /// The path that was probably meant.
+        meant: Option<&'static str>,
+    },
     /// The path is served, by other methods.
-    MethodNotAllowed { method: Method },
+    MethodNotAllowed {
+        method: Method,
+        /// The path that was probably meant.
+        meant: Option<&'static str>,
+    },
     /// No active source or workflow has the endpoint.
     NoEndpoint,
     /// The endpoint wants a bearer token that the request does not have.
@@ -214,12 +222,28 @@ impl From<ApiError> for Problem {
                 ErrorCode::RequestTimeout,
                 "the body did not arrive in time; send it again, and faster",
             ),
-            ApiError::NoRoute { method } => problem(
+            ApiError::NoRoute { method, meant } => problem(
                 StatusCode::NOT_FOUND,
                 ErrorCode::NotFound,
-                format!("there is no {method} operation at this path"),
+                match meant {
+                    Some(meant) => {
+                        format!("there is no {method} operation at this path; see {meant}")
+                    }
+                    None => format!("there is no {method} operation at this path"),
+                },
             ),
-            ApiError::MethodNotAllowed { method } => problem(
+            ApiError::MethodNotAllowed {
+                method,
+                meant: Some(meant),
+            } => problem(
+                StatusCode::METHOD_NOT_ALLOWED,
+                ErrorCode::MethodNotAllowed,
+                format!("{method} is not possible here; see {meant}"),
+            ),
+            ApiError::MethodNotAllowed {
+                method,
+                meant: None,
+            } => problem(
                 StatusCode::METHOD_NOT_ALLOWED,
                 ErrorCode::MethodNotAllowed,
                 format!(

@@ -12,6 +12,7 @@ mod data_stores;
 mod deliveries;
 mod deployments;
 mod developing;
+mod examples;
 mod import;
 mod listen;
 mod props;
@@ -23,7 +24,7 @@ mod workflows;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::audit::AuditArguments;
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
@@ -78,15 +79,10 @@ pub(crate) const DEFAULT_DATA_DIR: &str = "./headwater-data";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Address of the node
-    #[arg(
-        long,
-        global = true,
-        env = "HEADWATER_URL",
-        default_value = DEFAULT_URL
-    )]
-    pub(crate) url: String,
-    /// API key; without it the key is read from `<data-dir>/api-key`
+    /// Address of the node [default: that of the profile, or http://127.0.0.1:3000]
+    #[arg(long, global = true, env = "HEADWATER_URL")]
+    pub(crate) url: Option<String>,
+    /// API key [default: that of --profile, in `<data-dir>/api-key`, or of the last login]
     #[arg(
         long,
         global = true,
@@ -104,6 +100,9 @@ pub(crate) struct Global {
         default_value = DEFAULT_DATA_DIR
     )]
     pub(crate) data_dir: PathBuf,
+    /// Profile of `headwater login`: a node and the key for it
+    #[arg(long, global = true, value_name = "NAME", env = "HEADWATER_PROFILE")]
+    pub(crate) profile: Option<String>,
     /// Workspace to work in, by its id or orgname [default: your own things]
     #[arg(
         long,
@@ -143,6 +142,10 @@ pub(crate) enum Command {
     Workflows(Box<WorkflowsArguments>),
     /// Create a starter component and a test for it in this folder
     Init(InitArguments),
+    /// Keep a node's address and an API key as a profile, for commands in every folder
+    Login(LoginArguments),
+    /// Forget a profile
+    Logout,
     /// Give an assistant tools to work with the node, over standard input and output (MCP)
     Mcp(McpArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
@@ -155,6 +158,26 @@ pub(crate) enum Command {
     Configuration,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
+    /// Write a manual page for each command into a folder
+    Man(ManArguments),
+}
+
+/// The command line as it is parsed and explained: with examples.
+pub(crate) fn command() -> clap::Command {
+    examples::add(Cli::command())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArguments {
+    /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
+    #[arg(value_name = "NODE_URL")]
+    pub(crate) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Folder for the pages; it is created if it is missing
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -329,6 +352,9 @@ pub(crate) struct DeployArguments {
     /// Give the source a worker process of its own
     #[arg(long)]
     pub(crate) isolated: bool,
+    /// Deploy a source that nothing here can start but a run by hand: its events go to Pipedream's servers
+    #[arg(long)]
+    pub(crate) anyway: bool,
     /// Run the source once, right after it is deployed, and show the result
     #[arg(long)]
     pub(crate) run: bool,
@@ -513,8 +539,6 @@ pub(crate) struct CompletionsArguments {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
@@ -526,6 +550,6 @@ mod tests {
     fn global_flags_are_taken_after_the_subcommand() {
         let cli = Cli::parse_from(["headwater", "list", "--json", "--url", "http://node:1"]);
         assert!(cli.global.json);
-        assert_eq!(cli.global.url, "http://node:1");
+        assert_eq!(cli.global.url.as_deref(), Some("http://node:1"));
     }
 }

@@ -1,7 +1,8 @@
 //! The display on standard output: its width, its colours, and whether people look at it. Everything else than a terminal
 //! gets plain text, whole.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 /// The width of a terminal that does not tell its own.
@@ -26,15 +27,22 @@ pub(crate) fn start(is_wide: bool) {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_dumb = given("TERM").is_some_and(|term| term == "dumb");
     let display = Display {
-        width: is_terminal.then(|| match rustix::termios::tcgetwinsize(&stdout) {
-            Ok(size) if size.ws_col > 0 => size.ws_col,
-            _ => USUAL_WIDTH,
-        }),
+        width: width_of(&stdout),
         has_colour: is_terminal && given("NO_COLOR").is_none() && !is_dumb,
         is_wide,
     };
     // It is started once.
     let _ = DISPLAY.set(display);
+}
+
+/// The columns of a terminal, if it is one.
+pub(crate) fn width_of(stream: &(impl AsFd + IsTerminal)) -> Option<u16> {
+    stream
+        .is_terminal()
+        .then(|| match rustix::termios::tcgetwinsize(stream) {
+            Ok(size) if size.ws_col > 0 => size.ws_col,
+            _ => USUAL_WIDTH,
+        })
 }
 
 /// The display; that of no terminal before it is started.

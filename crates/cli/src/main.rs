@@ -18,6 +18,7 @@ mod launcher;
 mod output;
 mod own_file;
 mod package;
+mod profile;
 mod prop;
 mod reference;
 mod runtime;
@@ -37,7 +38,7 @@ mod webhook;
 mod workflow;
 
 use anyhow::Context as _;
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use crate::arguments::{Cli, ClientCommand, Command, KeysArguments, KeysCommand};
 use crate::exit::Exit;
@@ -47,7 +48,9 @@ fn main() -> std::process::ExitCode {
     if let Some(launched) = launcher::launch_if_asked() {
         return launched;
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    let parsed = arguments::command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = parsed.unwrap_or_else(|error| usage::explained(error).exit());
     display::start(cli.global.output.is_some());
     exit::report(start(cli)).into()
 }
@@ -78,6 +81,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),
         Command::Openapi => command::openapi::run(),
+        Command::Login(arguments) => command::login::run(&cli.global, &arguments).await,
+        Command::Logout => command::login::forget(&cli.global),
+        Command::Man(arguments) => command::man::run(&arguments),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }
 }

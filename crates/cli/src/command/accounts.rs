@@ -58,7 +58,7 @@ async fn connect(session: &Session, arguments: ConnectAccountArguments) -> Resul
         body["name"] = name.into();
     }
     let link = session.client.post_scoped(&["accounts", "connect"], body);
-    let account = connect::follow(session, &link.await?, arguments.no_browser).await?;
+    let account = connect::follow(&session.client, &link.await?, arguments.no_browser).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
@@ -66,7 +66,7 @@ async fn reconnect(session: &Session, id_or_name: &str, no_browser: bool) -> Res
     let id = account::find_id(&session.client, id_or_name, None).await?;
     let path = ["accounts", &id, "connect"];
     let link = session.client.post(&path, &json!({})).await?;
-    let account = connect::follow(session, &link, no_browser).await?;
+    let account = connect::follow(&session.client, &link, no_browser).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 

@@ -26,6 +26,15 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         ))
         .into());
     }
+    if !arguments.anyway && can_never_fire(&component) {
+        return Err(UsageError(format!(
+            "{} would never run by itself: it has no timer and no endpoint, and the events that it waits for go to \
+             Pipedream's own servers. Deploy it with --anyway to run it by hand or on events of other sources; \
+             `headwater list components` shows sources that poll",
+            arguments.component
+        ))
+        .into());
+    }
     let props = prop::collect(client, &component, given, None).await?;
     let mut body = json!({
         "component_id": component["id"],
@@ -50,6 +59,16 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     }
     next_steps(&source);
     Ok(Exit::Success)
+}
+
+/// Whether nothing but an app's own events starts it, which do not reach the node.
+fn can_never_fire(component: &Value) -> bool {
+    let props = component["configurable_props"].as_array();
+    let has = |kind: &str| {
+        let mut props = props.into_iter().flatten();
+        props.any(|prop| text(prop, "type") == kind)
+    };
+    has("$.interface.apphook") && !has("$.interface.timer") && !has("$.interface.http")
 }
 
 /// The run that is asked for with the deployment: standard output has the source.

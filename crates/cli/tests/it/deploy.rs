@@ -82,6 +82,25 @@ async fn a_source_is_run_once_when_that_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_source_that_can_never_fire_is_deployed_only_when_that_is_asked_for() {
+    let node = Node::start().await;
+    let hook = json!({"name": "hook", "type": "$.interface.apphook"});
+    saved(&node, json!([hook]));
+    let deploy = ["deploy", "https://example.com/a.mjs"];
+    let seen = node.run(&deploy).await;
+    assert_eq!(seen.code, 2);
+    assert!(seen.stderr.contains("--anyway"), "{}", seen.stderr);
+    assert!(node.received("POST /v1/sources").is_empty());
+    let seen = node.run(&[&deploy[..], &["--anyway"]].concat()).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    saved(
+        &node,
+        json!([hook, {"name": "timer", "type": "$.interface.timer", "optional": true}]),
+    );
+    assert_eq!(node.run(&deploy).await.code, 0);
+}
+
+#[tokio::test]
 async fn a_url_and_a_package_are_left_to_the_node() {
     let node = Node::start().await;
     saved(&node, json!([]));

@@ -225,30 +225,12 @@ impl From<ApiError> for Problem {
             ApiError::NoRoute { method, meant } => problem(
                 StatusCode::NOT_FOUND,
                 ErrorCode::NotFound,
-                match meant {
-                    Some(meant) => {
-                        format!("there is no {method} operation at this path; see {meant}")
-                    }
-                    None => format!("there is no {method} operation at this path"),
-                },
+                nowhere(&method, meant),
             ),
-            ApiError::MethodNotAllowed {
-                method,
-                meant: Some(meant),
-            } => problem(
+            ApiError::MethodNotAllowed { method, meant } => problem(
                 StatusCode::METHOD_NOT_ALLOWED,
                 ErrorCode::MethodNotAllowed,
-                format!("{method} is not possible here; see {meant}"),
-            ),
-            ApiError::MethodNotAllowed {
-                method,
-                meant: None,
-            } => problem(
-                StatusCode::METHOD_NOT_ALLOWED,
-                ErrorCode::MethodNotAllowed,
-                format!(
-                    "{method} is not possible here; the `Allow` header lists the methods that are"
-                ),
+                otherwise(&method, meant),
             ),
             ApiError::NoEndpoint => problem(
                 StatusCode::NOT_FOUND,
@@ -331,6 +313,24 @@ pub(crate) fn name_request(mut response: Response, id: &RequestId) -> Response {
         *response.body_mut() = Body::from(text);
     }
     response
+}
+
+/// The text of a path that no operation has.
+fn nowhere(method: &Method, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) => format!("there is no {method} operation at this path; see {meant}"),
+        None => format!("there is no {method} operation at this path"),
+    }
+}
+
+/// The text of a path that operations of other methods have.
+fn otherwise(method: &Method, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) => format!("{method} is not possible here; see {meant}"),
+        None => {
+            format!("{method} is not possible here; the `Allow` header lists the methods that are")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -71,7 +71,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Client(ClientCommand::Keys(KeysArguments {
             command: KeysCommand::Reset,
         })) => serve::reset_admin_key(&cli.global).await,
-        Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
+        Command::Client(command) => {
+            Box::pin(command::run(&Session::open(&cli.global)?, command)).await
+        }
         Command::Workflows(arguments) => {
             command::workflows::run(&cli.global, arguments.command).await
         }

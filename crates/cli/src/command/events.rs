@@ -92,7 +92,10 @@ fn whole(event: &Value) -> String {
         let value = match &object[field] {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
-            other => other.to_string(),
+            // A key that dedupe compares may be a number.
+            key @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                key.to_string()
+            }
         };
         if !value.is_empty() {
             rows.push((label, value));

@@ -132,7 +132,7 @@ async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()>
 
 async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let secret = arguments.secret.map(read_secret).transpose()?;
+    let secret = arguments.secret.map(secret::read).transpose()?;
     let body = body([("secret", secret)]);
     let path = ["webhooks", &id, "rotate_secret"];
     let webhook = session.client.post(&path, &body).await?;
@@ -204,24 +204,6 @@ async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");
     Ok(())
-}
-
-/// The secret as given, or, without one, as typed: it then stays out of the shell's history.
-fn read_secret(given: Option<String>) -> Result<String> {
-    match given {
-        Some(secret) if secret == "-" => {
-            let mut line = String::new();
-            std::io::stdin()
-                .read_line(&mut line)
-                .context("cannot read the secret")?;
-            Ok(line.trim().to_owned())
-        }
-        Some(secret) => Ok(secret),
-        None => secret::ask(
-            "secret",
-            "--secret has no value; write --secret - to read it from standard input",
-        ),
-    }
 }
 
 /// The given fields, as the API takes them.

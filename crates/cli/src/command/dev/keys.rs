@@ -14,8 +14,12 @@ const LOOKED_EVERY: Duration = Duration::from_millis(100);
 /// Whether keys can be read here.
 pub(super) fn possible() -> bool {
     let stdin = io::stdin();
-    // A command in the background would be stopped for touching the terminal.
-    isatty(&stdin) && tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp())
+    // A command in the background would be stopped for touching its own terminal. Another one stops nobody.
+    let is_in_front = match tcgetpgrp(&stdin) {
+        Ok(group) => group == rustix::process::getpgrp(),
+        Err(_) => true,
+    };
+    isatty(&stdin) && is_in_front
 }
 
 /// Waits until the key is pressed; for ever where keys cannot be read.

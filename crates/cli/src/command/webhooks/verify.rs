@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::arguments::VerifyArguments;
 use crate::exit::Exit;
 use crate::output;
+use crate::secret;
 use crate::session::Session;
 use crate::timestamp;
 use crate::usage_error::UsageError;
@@ -36,8 +37,8 @@ pub(super) fn run(session: &Session, arguments: VerifyArguments) -> Result<Exit>
         false => std::fs::read(&arguments.body)
             .with_context(|| format!("cannot read {}", arguments.body.display()))?,
     };
-    let secret = super::read_secret(arguments.secret)?;
-    let signer = Signer::new(secret.as_bytes()).ok_or_else(|| {
+    let given = secret::read(arguments.secret)?;
+    let signer = Signer::new(given.as_bytes()).ok_or_else(|| {
         UsageError("that is no secret of a webhook: whsec_ and base64".to_owned())
     })?;
     let time = EpochSeconds(arguments.timestamp);

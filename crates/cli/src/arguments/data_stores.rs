@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::Confirmed;
+use super::confirmed::Confirmed;
 
 #[derive(Debug, Args)]
 pub(crate) struct DataStoresArguments {

@@ -223,6 +223,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater keys reset --data-dir headwater-data"],
     ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
+    (
+        "audit",
+        &["headwater audit --action source.deploy --since 1h"],
+    ),
+    ("mcp", &["headwater mcp --action greet"]),
     ("open", &["headwater open"]),
     ("doctor", &["headwater doctor"]),
     (

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
 
-use super::Confirmed;
+use super::confirmed::Confirmed;
 
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArguments {

@@ -35,9 +35,17 @@ pub(crate) enum ApiError {
     /// The body took too long.
     BodyTooSlow,
     /// Nothing is served at the path.
-    NoRoute { method: Method },
+    NoRoute {
+        method: Method,
+        /// The path that was probably meant.
+        meant: Option<&'static str>,
+    },
     /// The path is served, by other methods.
-    MethodNotAllowed { method: Method },
+    MethodNotAllowed {
+        method: Method,
+        /// The path that was probably meant.
+        meant: Option<&'static str>,
+    },
     /// No active source or workflow has the endpoint.
     NoEndpoint,
     /// The endpoint wants a bearer token that the request does not have.
@@ -214,17 +222,15 @@ impl From<ApiError> for Problem {
                 ErrorCode::RequestTimeout,
                 "the body did not arrive in time; send it again, and faster",
             ),
-            ApiError::NoRoute { method } => problem(
+            ApiError::NoRoute { method, meant } => problem(
                 StatusCode::NOT_FOUND,
                 ErrorCode::NotFound,
-                format!("there is no {method} operation at this path"),
+                nowhere(&method, meant),
             ),
-            ApiError::MethodNotAllowed { method } => problem(
+            ApiError::MethodNotAllowed { method, meant } => problem(
                 StatusCode::METHOD_NOT_ALLOWED,
                 ErrorCode::MethodNotAllowed,
-                format!(
-                    "{method} is not possible here; the `Allow` header lists the methods that are"
-                ),
+                otherwise(&method, meant),
             ),
             ApiError::NoEndpoint => problem(
                 StatusCode::NOT_FOUND,
@@ -307,6 +313,24 @@ pub(crate) fn name_request(mut response: Response, id: &RequestId) -> Response {
         *response.body_mut() = Body::from(text);
     }
     response
+}
+
+/// The text of a path that no operation has.
+fn nowhere(method: &Method, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) => format!("there is no {method} operation at this path; see {meant}"),
+        None => format!("there is no {method} operation at this path"),
+    }
+}
+
+/// The text of a path that operations of other methods have.
+fn otherwise(method: &Method, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) => format!("{method} is not possible here; see {meant}"),
+        None => {
+            format!("{method} is not possible here; the `Allow` header lists the methods that are")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::{error::ApiError, operations::V1};
 pub(crate) async fn no_route(request: Request) -> ApiError {
     ApiError::NoRoute {
         method: request.method().clone(),
+        meant: meant(request.uri().path()),
     }
 }
 
@@ -24,7 +25,27 @@ pub(crate) async fn no_route(request: Request) -> ApiError {
 pub(crate) async fn no_method(request: Request) -> ApiError {
     ApiError::MethodNotAllowed {
         method: request.method().clone(),
+        meant: meant(request.uri().path()),
     }
+}
+
+/// The path of the operation that people mean who write another one, often from memory of another service.
+fn meant(path: &str) -> Option<&'static str> {
+    let path = path.strip_prefix(V1).unwrap_or(path).trim_end_matches('/');
+    Some(match path {
+        "/sources" => "`GET /v1/users/me/sources`",
+        "/webhooks" => "`GET /v1/users/me/webhooks`",
+        "/subscriptions" => "`GET /v1/users/me/subscriptions`",
+        "/me" | "/user" | "/users/self" => "`GET /v1/users/me`",
+        "/users/me/accounts" => "`GET /v1/accounts`",
+        "/users/me/workflows" => "`GET /v1/workflows`",
+        "/users/me/components" => "`GET /v1/components`",
+        "/users/me/keys" | "/api_keys" => "`GET /v1/keys`",
+        "/projects" => "`GET /v1/workspaces`: there are no projects",
+        "/connect/tokens" | "/connect/accounts" => "`POST /v1/accounts/connect`",
+        "/connect/components" | "/connect/triggers" | "/connect/actions" => "`GET /v1/components`",
+        _ => return None,
+    })
 }
 
 /// Tells either that nothing is served at a path.
@@ -62,4 +83,16 @@ fn is_of_browser(request: &Request) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD)
         && !is_of_api
         && accepted.any(|value| value.contains("text/html"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_lead_to_the_operation() {
+        assert_eq!(meant("/v1/sources/"), Some("`GET /v1/users/me/sources`"));
+        assert_eq!(meant("/sources"), meant("/v1/sources"));
+        assert_eq!(meant("/v1/nothing"), None);
+    }
 }

@@ -7,12 +7,16 @@
     reason = "doc comments of arguments are help texts, in which markup would show"
 )]
 
+mod accounts;
 mod audit;
+mod confirmed;
 mod data_stores;
 mod deliveries;
 mod deployments;
 mod developing;
+mod examples;
 mod import;
+mod listen;
 mod props;
 mod runs;
 mod tenants;
@@ -22,9 +26,13 @@ mod workflows;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::accounts::{
+    AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
+};
 pub(crate) use self::audit::AuditArguments;
+use self::confirmed::Confirmed;
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::deliveries::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
@@ -33,6 +41,7 @@ pub(crate) use self::deliveries::{
 pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::import::ImportArguments;
+pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::tenants::{
@@ -42,8 +51,8 @@ pub(crate) use self::tenants::{
 pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, SubscriptionArguments,
-    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering,
-    WebhooksArguments, WebhooksCommand,
+    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, VerifyArguments,
+    WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
 pub(crate) use self::workflows::{
     CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
@@ -67,19 +76,19 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The address of a node, unless another is named.
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:3000";
+/// The data folder of a node, unless another is named.
+pub(crate) const DEFAULT_DATA_DIR: &str = "./headwater-data";
+
 /// Flags every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Address of the node
-    #[arg(
-        long,
-        global = true,
-        env = "HEADWATER_URL",
-        default_value = "http://127.0.0.1:3000"
-    )]
-    pub(crate) url: String,
-    /// API key; without it the key is read from `<data-dir>/api-key`
+    /// Address of the node [default: that of the profile, or http://127.0.0.1:3000]
+    #[arg(long, global = true, env = "HEADWATER_URL")]
+    pub(crate) url: Option<String>,
+    /// API key [default: that of --profile, in `<data-dir>/api-key`, or of the last login]
     #[arg(
         long,
         global = true,
@@ -94,9 +103,12 @@ pub(crate) struct Global {
         global = true,
         value_name = "DIR",
         env = "HEADWATER_DATA_DIR",
-        default_value = "./headwater-data"
+        default_value = DEFAULT_DATA_DIR
     )]
     pub(crate) data_dir: PathBuf,
+    /// Profile of `headwater login`: a node and the key for it
+    #[arg(long, global = true, value_name = "NAME", env = "HEADWATER_PROFILE")]
+    pub(crate) profile: Option<String>,
     /// Workspace to work in, by its id or orgname [default: your own things]
     #[arg(
         long,
@@ -108,6 +120,22 @@ pub(crate) struct Global {
     /// Print `data` of the API's answer as JSON instead of a table
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Show tables whole on a terminal: all columns, and times instead of ages
+    #[arg(
+        short = 'o',
+        long,
+        global = true,
+        value_name = "FORMAT",
+        conflicts_with = "json"
+    )]
+    pub(crate) output: Option<OutputFormat>,
+}
+
+/// Forms of a table.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Whole, as it is when it goes to a file or a program
+    Wide,
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,6 +148,10 @@ pub(crate) enum Command {
     Workflows(Box<WorkflowsArguments>),
     /// Create a starter component and a test for it in this folder
     Init(InitArguments),
+    /// Keep a node's address and an API key as a profile, for commands in every folder
+    Login(LoginArguments),
+    /// Forget a profile
+    Logout,
     /// Give an assistant tools to work with the node, over standard input and output (MCP)
     Mcp(McpArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
@@ -132,6 +164,26 @@ pub(crate) enum Command {
     Configuration,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
+    /// Write a manual page for each command into a folder
+    Man(ManArguments),
+}
+
+/// The command line as it is parsed and explained: with examples.
+pub(crate) fn command() -> clap::Command {
+    examples::add(Cli::command())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArguments {
+    /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
+    #[arg(value_name = "NODE_URL")]
+    pub(crate) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Folder for the pages; it is created if it is missing
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -158,7 +210,7 @@ pub(crate) enum ClientCommand {
     /// Let a source run the code and values of a former deployment again
     RollBack(DeploymentArguments),
     /// Delete a source
-    Delete(SourceArgument),
+    Delete(DeleteArguments),
     /// List sources, or the components that can be deployed
     List(ListArguments),
     /// Publish components to the node's registry, where all users can deploy them by key
@@ -167,8 +219,10 @@ pub(crate) enum ClientCommand {
     Import(ImportArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
-    /// Show the events of a source or workflow, oldest first
+    /// Show the events of a source or workflow, oldest first, or one of them whole
     Events(EventsArguments),
+    /// Send a source's events to a server on this machine, signed as a webhook gets them
+    Listen(ListenArguments),
     /// Show a source's logs, oldest first
     Logs(LogsArguments),
     /// List a source's runs, newest first, with cause, outcome and number of events
@@ -223,6 +277,15 @@ pub(crate) struct SourceArgument {
     /// Source: its id, name or name slug
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArguments {
+    /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) source: String,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +350,12 @@ pub(crate) struct DeployArguments {
     /// Give the source a worker process of its own
     #[arg(long)]
     pub(crate) isolated: bool,
+    /// Deploy a source that nothing here can start but a run by hand: its events go to Pipedream's servers
+    #[arg(long)]
+    pub(crate) anyway: bool,
+    /// Run the source once, right after it is deployed, and show the result
+    #[arg(long)]
+    pub(crate) run: bool,
     #[command(flatten)]
     pub(crate) props: PropArguments,
 }
@@ -324,15 +393,25 @@ pub(crate) struct EventsArguments {
     /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
     #[arg(value_name = "SOURCE_OR_WORKFLOW")]
     pub(crate) source: String,
+    /// Event to show whole, by its id
+    #[arg(value_name = "ID", conflicts_with_all = ["follow", "limit", "since", "channel", "full"])]
+    pub(crate) event: Option<String>,
     /// Keep printing new events; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Number of the latest events to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
+    /// Number of the latest events to show [default: 10; all with --since]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch
+    /// milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
     /// Only this channel, such as $errors
     #[arg(long, value_name = "NAME")]
     pub(crate) channel: Option<String>,
+    /// Show each event's id, summary and whole data
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 #[derive(Debug, Args)]
@@ -342,9 +421,13 @@ pub(crate) struct LogsArguments {
     /// Keep printing new lines; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Number of the latest lines to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
+    /// Number of the latest lines to show [default: 50; all with --since]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only lines of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch
+    /// milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -354,81 +437,6 @@ pub(crate) struct RunArguments {
     /// Event for `run`: JSON, @FILE, or @- for standard input
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) event: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AccountsArguments {
-    #[command(subcommand)]
-    pub(crate) command: AccountsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AccountsCommand {
-    /// Store an account's credentials on the node
-    Add(AddAccountArguments),
-    /// Connect an account in a browser: by the app's consent, or by a form
-    Connect(ConnectAccountArguments),
-    /// Give an account new credentials in a browser; the account stays the same
-    Reconnect {
-        /// Account: its id or name
-        #[arg(value_name = "ID_OR_NAME")]
-        account: String,
-        /// Print the link instead of opening a browser
-        #[arg(long)]
-        no_browser: bool,
-    },
-    /// Give an account another name
-    Rename {
-        /// Account: its id or name
-        #[arg(value_name = "ID_OR_NAME")]
-        account: String,
-        /// New name
-        name: String,
-    },
-    /// Test an account's credentials with the app
-    Check {
-        /// Account: its id or name
-        #[arg(value_name = "ID_OR_NAME")]
-        account: String,
-    },
-    /// List the accounts
-    List,
-    /// Delete an account and revoke its tokens
-    Delete {
-        /// Account: its id or name
-        #[arg(value_name = "ID_OR_NAME")]
-        account: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AddAccountArguments {
-    /// Name slug of the app, as in app props
-    pub(crate) app: String,
-    /// Field of `$auth`, repeatable; without =VALUE you are asked for it, hidden. @- reads standard
-    /// input; write a value that begins with @ as @@… Without --field, you are asked for the app's
-    /// fields in the catalog
-    #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]")]
-    pub(crate) fields: Vec<String>,
-    /// Name to tell the accounts of one app apart
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ConnectAccountArguments {
-    /// Name slug of the app; `headwater apps` lists them
-    pub(crate) app: String,
-    /// Field with a known value, repeatable; the browser form asks for the others. @- reads standard
-    /// input; write a value that begins with @ as @@…
-    #[arg(long = "field", value_name = "KEY=VALUE|KEY=@FILE")]
-    pub(crate) fields: Vec<String>,
-    /// Name to tell the accounts of one app apart
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// Print the link instead of opening a browser
-    #[arg(long)]
-    pub(crate) no_browser: bool,
 }
 
 #[derive(Debug, Args)]
@@ -452,8 +460,6 @@ pub(crate) struct CompletionsArguments {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
@@ -465,6 +471,6 @@ mod tests {
     fn global_flags_are_taken_after_the_subcommand() {
         let cli = Cli::parse_from(["headwater", "list", "--json", "--url", "http://node:1"]);
         assert!(cli.global.json);
-        assert_eq!(cli.global.url, "http://node:1");
+        assert_eq!(cli.global.url.as_deref(), Some("http://node:1"));
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use http::Uri;
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -22,6 +22,7 @@ pub(crate) use self::error::ClientError;
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
 use crate::usage_error::UsageError;
+use crate::waiting;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than a deploy may take: building, then hooks of up to 300 s each.
@@ -36,6 +37,8 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: Option<String>,
+    /// The place that the key is from; or, without one, the places where none is.
+    key_origin: String,
     /// The workspace to work in, by its id or orgname.
     workspace: Option<String>,
     workspace_id: OnceCell<String>,
@@ -62,9 +65,15 @@ impl Client {
             http,
             base: base_url(url)?,
             key,
+            key_origin: "the program".to_owned(),
             workspace: None,
             workspace_id: OnceCell::new(),
         })
+    }
+
+    /// Tells about a key that the node does not know where it is from.
+    pub(crate) fn with_key_of(self, key_origin: String) -> Self {
+        Self { key_origin, ..self }
     }
 
     /// Works in a workspace, named by its id or orgname.
@@ -159,6 +168,10 @@ impl Client {
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value> {
+        waiting::shown(self.answered(request)).await
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Value> {
         let response = request.send().await;
         let response = response.map_err(|error| self.unreachable(error))?;
         let response = self.successful(response).await?;
@@ -184,9 +197,25 @@ impl Client {
         let patience = retry_after(&response);
         let text = response.text().await;
         let text = text.map_err(|error| self.unreachable(error))?;
-        Err(ApiError::from_body(status.as_u16(), &text)
-            .asking_for(patience)
-            .into())
+        let refused = ApiError::from_body(status.as_u16(), &text).asking_for(patience);
+        Err(match status == StatusCode::UNAUTHORIZED {
+            true => refused.told_as(self.unknown_key()).into(),
+            false => refused.into(),
+        })
+    }
+
+    fn unknown_key(&self) -> String {
+        let origin = &self.key_origin;
+        match self.key {
+            Some(_) => format!(
+                "the node at {} does not know the API key of {origin}",
+                self.base
+            ),
+            None => format!(
+                "there is no API key for the node at {}: {origin}",
+                self.base
+            ),
+        }
     }
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {
@@ -212,6 +241,11 @@ fn retry_after(response: &Response) -> Option<Duration> {
 
 fn data(mut body: Value) -> Value {
     body.get_mut("data").map(Value::take).unwrap_or(Value::Null)
+}
+
+/// Whether two addresses are of one node.
+pub(crate) fn same_node(one: &str, other: &str) -> bool {
+    matches!((base_url(one), base_url(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The node's address, without the `/v1` that people copy along with it.

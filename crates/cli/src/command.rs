@@ -21,7 +21,10 @@ mod import;
 pub(crate) mod init;
 mod keys;
 mod list;
+mod listen;
+pub(crate) mod login;
 mod logs;
+pub(crate) mod man;
 pub(crate) mod mcp;
 mod new_files;
 mod open;
@@ -55,7 +58,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Update(arguments) => update::run(session, arguments).await,
         ClientCommand::Deployments(arguments) => deployments::run(session, arguments).await,
         ClientCommand::RollBack(arguments) => deployments::roll_back(session, &arguments).await,
-        ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
+        ClientCommand::Delete(arguments) => delete::run(session, &arguments).await,
         ClientCommand::List(arguments) => match arguments.what {
             None => list::run(session, &ListSourcesArguments::default()).await,
             Some(ListWhat::Sources(arguments)) => list::run(session, &arguments).await,
@@ -65,6 +68,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Import(arguments) => import::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
+        ClientCommand::Listen(arguments) => listen::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
         ClientCommand::Runs(arguments) => runs::run(session, *arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,

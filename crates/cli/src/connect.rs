@@ -5,15 +5,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::client::Client;
 use crate::output;
-use crate::session::Session;
 use crate::source::text;
 
 /// The time that the node holds an answer back for the end; shorter than its own reads may take.
 const WAIT_S: u32 = 30;
 
 /// Shows the link, opens it unless that is not wanted, and returns the account once there is one.
-pub(crate) async fn follow(session: &Session, link: &Value, no_browser: bool) -> Result<Value> {
+pub(crate) async fn follow(client: &Client, link: &Value, no_browser: bool) -> Result<Value> {
     let url = text(link, "url");
     output::note(&format!(
         "open this link within ten minutes; it works once:\n\n  {url}\n"
@@ -27,12 +27,12 @@ pub(crate) async fn follow(session: &Session, link: &Value, no_browser: bool) ->
     loop {
         // Each answer comes when the connect has ended, or at the end of the wait.
         let path = ["accounts", "connect", id];
-        let connect = session.client.get_data(&path, &wait).await?;
+        let connect = client.get_data(&path, &wait).await?;
         match text(&connect, "status") {
             "pending" => {}
             "connected" => {
                 let account = text(&connect, "account_id");
-                return session.client.get(&["accounts", account]).await;
+                return client.get(&["accounts", account]).await;
             }
             "failed" => bail!("nothing was connected: {}", text(&connect, "reason")),
             "expired" => bail!("the link was not used in time; run the command again"),

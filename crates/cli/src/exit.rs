@@ -39,13 +39,13 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
 
 /// Prints an error, and the person's next step.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    output::note(&format!("error: {error:#}"));
+    output::tell(&format!("error: {error:#}"));
     if let Some(client_error) = find::<ClientError>(error) {
         if let Some(stack) = client_error.stack() {
             output::note(stack);
         }
         if let Some(hint) = client_error.hint() {
-            output::note(&format!("hint: {hint}"));
+            output::tell(&format!("hint: {hint}"));
         }
     }
 }

@@ -5,15 +5,60 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 use crate::client::{Client, ClientError, Feed};
 use crate::output;
+use crate::timestamp;
+use crate::usage_error::UsageError;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Before every event.
 const BEGINNING: &str = "0-0";
+
+/// The items of a list that come before those that are followed.
+#[derive(Clone, Copy)]
+pub(crate) struct Latest {
+    /// So many of the newest.
+    pub(crate) count: usize,
+    /// Those of this time and later.
+    pub(crate) since: Option<EpochMs>,
+}
+
+impl Latest {
+    /// As a command line asks: with a time, all of them unless it says how many.
+    pub(crate) fn asked(
+        limit: Option<usize>,
+        otherwise: usize,
+        since: Option<&str>,
+    ) -> Result<Self, UsageError> {
+        let all_or = match since {
+            Some(_) => usize::MAX,
+            None => otherwise,
+        };
+        Ok(Self {
+            count: limit.unwrap_or(all_or),
+            since: timestamp::given_since(since, timestamp::now_ms())?,
+        })
+    }
+
+    /// Of a list that begins with the newest.
+    pub(crate) async fn newest_first(
+        &self,
+        client: &Client,
+        list: &Followed<'_>,
+        count: usize,
+    ) -> Result<Vec<Value>> {
+        let is_wanted = |item: &Value| match self.since {
+            Some(since) => item["indexed_at_ms"].as_u64() >= Some(since.0),
+            None => true,
+        };
+        let page = client.first_while(list.path, count, list.filter, is_wanted);
+        Ok(page.await?.data)
+    }
+}
 
 /// A list and the stream of its new items.
 #[derive(Clone, Copy)]
@@ -50,15 +95,33 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// The latest `count` items, oldest first; `next` goes on right after them.
-    pub(crate) async fn latest(&mut self, count: usize) -> Result<Vec<Value>> {
+    /// The latest items, oldest first; `next` goes on right after them.
+    pub(crate) async fn latest(&mut self, latest: &Latest) -> Result<Vec<Value>> {
+        if let Some(since) = latest.since {
+            self.begin_at(since);
+        }
         // One item is read even when none is wanted: it is where following starts.
-        let wanted = count.max(1);
-        let Followed { path, filter, .. } = self.followed;
-        let mut page = self.client.first(path, wanted, filter).await?;
-        page.data.reverse();
-        self.advance(&page.data);
-        Ok(page.data.split_off(page.data.len().saturating_sub(count)))
+        let wanted = latest.count.max(1);
+        let mut items = latest
+            .newest_first(self.client, &self.followed, wanted)
+            .await?;
+        items.reverse();
+        self.advance(&items);
+        Ok(items.split_off(items.len().saturating_sub(latest.count)))
+    }
+
+    /// `next` begins with the items of this time.
+    pub(crate) fn begin_at(&mut self, since: EpochMs) {
+        self.last_id = right_before(since);
+    }
+
+    /// Leaves out the items that are there already.
+    pub(crate) async fn skip_past(&mut self) -> Result<()> {
+        let none = Latest {
+            count: 0,
+            since: None,
+        };
+        self.latest(&none).await.map(drop)
     }
 
     /// Waits for new items, oldest first; at least one.
@@ -121,5 +184,13 @@ impl<'a> Follow<'a> {
             self.connected = false;
         }
         Ok(())
+    }
+}
+
+/// An id that is before every event of that time, and after all earlier ones.
+fn right_before(time: EpochMs) -> String {
+    match time.0.checked_sub(1) {
+        Some(ms) => format!("{ms}-{}", u32::MAX),
+        None => BEGINNING.to_owned(),
     }
 }

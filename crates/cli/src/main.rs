@@ -9,13 +9,16 @@ mod at_file;
 mod bundle;
 mod client;
 mod command;
+mod confirm;
 mod connect;
+mod display;
 mod exit;
 mod follow;
 mod launcher;
 mod output;
 mod own_file;
 mod package;
+mod profile;
 mod prop;
 mod reference;
 mod runtime;
@@ -30,11 +33,12 @@ mod tenant;
 mod timestamp;
 mod usage;
 mod usage_error;
+mod waiting;
 mod webhook;
 mod workflow;
 
 use anyhow::Context as _;
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use crate::arguments::{Cli, ClientCommand, Command, KeysArguments, KeysCommand};
 use crate::exit::Exit;
@@ -44,7 +48,10 @@ fn main() -> std::process::ExitCode {
     if let Some(launched) = launcher::launch_if_asked() {
         return launched;
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    let parsed = arguments::command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = parsed.unwrap_or_else(|error| usage::explained(error).exit());
+    display::start(cli.global.output.is_some());
     exit::report(start(cli)).into()
 }
 
@@ -64,7 +71,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Client(ClientCommand::Keys(KeysArguments {
             command: KeysCommand::Reset,
         })) => serve::reset_admin_key(&cli.global).await,
-        Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
+        Command::Client(command) => {
+            Box::pin(command::run(&Session::open(&cli.global)?, command)).await
+        }
         Command::Workflows(arguments) => {
             command::workflows::run(&cli.global, arguments.command).await
         }
@@ -74,6 +83,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),
         Command::Openapi => command::openapi::run(),
+        Command::Login(arguments) => command::login::run(&cli.global, &arguments).await,
+        Command::Logout => command::login::forget(&cli.global),
+        Command::Man(arguments) => command::man::run(&arguments),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }
 }

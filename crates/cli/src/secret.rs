@@ -17,3 +17,21 @@ pub(crate) fn ask(name: &str, otherwise: &str) -> Result<String> {
         .interact()
         .with_context(|| format!("cannot ask for {name}"))
 }
+
+/// A webhook's secret as given, `-` for standard input, or, without one, as typed.
+pub(crate) fn read(given: Option<String>) -> Result<String> {
+    match given {
+        Some(secret) if secret == "-" => {
+            let mut line = String::new();
+            std::io::stdin()
+                .read_line(&mut line)
+                .context("cannot read the secret")?;
+            Ok(line.trim().to_owned())
+        }
+        Some(secret) => Ok(secret),
+        None => ask(
+            "secret",
+            "--secret has no value; write --secret - to read it from standard input",
+        ),
+    }
+}

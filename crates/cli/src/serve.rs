@@ -5,6 +5,7 @@ mod admin_key;
 mod apps;
 pub(crate) mod arguments;
 mod as_given;
+mod banner;
 mod connections;
 mod data_dir;
 mod descriptors;
@@ -105,6 +106,14 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         "headwater {} is ready on http://{address}",
         env!("CARGO_PKG_VERSION")
     ));
+    if notes.are_transient() {
+        notes.note(&banner::lines(
+            &options,
+            address,
+            &global.data_dir,
+            &data_dir,
+        ));
+    }
     node.serve(listener, socket).await?;
     if let Some(traces) = traces {
         traces.flush().await;

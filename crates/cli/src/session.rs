@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::arguments::Global;
-use crate::client::Client;
+use crate::arguments::{DEFAULT_URL, Global};
+use crate::client::{Client, same_node};
 use crate::output;
+use crate::profile::{Profile, Profiles};
+use crate::usage_error::UsageError;
 
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) json: bool,
     pub(crate) data_dir: PathBuf,
-    /// Whether the key was given, as against found in the data folder of a node on this machine.
+    /// Whether the key was given, or is that of a profile, as against found in the data folder of a node on this machine.
     pub(crate) key_given: bool,
 }
 
 impl Session {
     pub(crate) fn open(global: &Global) -> Result<Self> {
-        let given = global.api_key.clone().filter(|key| !key.is_empty());
-        let key_given = given.is_some();
-        let key = match given {
-            Some(key) => Some(key),
-            None => stored_key(&global.data_dir)?,
-        };
-        let workspace = global.workspace.clone().filter(|text| !text.is_empty());
+        let access = Access::find(global)?;
+        let workspace = filled(global.workspace.as_ref()).or(access.workspace);
+        let client = Client::new(&access.url, access.key)?
+            .with_key_of(access.origin)
+            .in_workspace(workspace);
         Ok(Self {
-            client: Client::new(&global.url, key)?.in_workspace(workspace),
+            client,
             json: global.json,
             data_dir: global.data_dir.clone(),
-            key_given,
+            key_given: access.key_given,
         })
     }
 
@@ -43,6 +43,83 @@ impl Session {
             output::data(&text(data))
         }
     }
+}
+
+/// The node that commands talk to, and the key for it.
+struct Access {
+    url: String,
+    key: Option<String>,
+    /// The place that the key is from; or, without one, the places where none is.
+    origin: String,
+    key_given: bool,
+    workspace: Option<String>,
+}
+
+impl Access {
+    /// Flags and variables count first, then a profile that is named, then the data folder of a node on this machine, then
+    /// the profile of the last login. A profile's key goes to the profile's node only.
+    fn find(global: &Global) -> Result<Self> {
+        let given_url = filled(global.url.as_ref());
+        let given_key = filled(global.api_key.as_ref());
+        let named = filled(global.profile.as_ref());
+        let stored = match given_key.is_some() || named.is_some() {
+            true => None,
+            false => stored_key(&global.data_dir)?,
+        };
+        let profile = match given_key.is_some() || stored.is_some() {
+            true if named.is_none() => None,
+            _ => profile(named.as_deref())?,
+        };
+        let url = given_url.or_else(|| Some(profile.as_ref()?.1.url.clone()));
+        let url = url.unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let profile = profile.filter(|(_, profile)| same_node(&profile.url, &url));
+        let workspace = profile.as_ref().and_then(|(_, it)| it.workspace.clone());
+        let (key, origin, key_given) = match (given_key, profile, stored) {
+            (Some(key), _, _) => (Some(key), "--api-key or HEADWATER_API_KEY".to_owned(), true),
+            (None, Some((name, profile)), _) => {
+                (Some(profile.api_key), format!("the profile {name}"), true)
+            }
+            (None, None, Some(key)) => {
+                let file = global.data_dir.join("api-key");
+                (Some(key), file.display().to_string(), false)
+            }
+            (None, None, None) => {
+                let file = global.data_dir.join("api-key");
+                let places = format!(
+                    "{} does not exist, and no profile is of this node",
+                    file.display()
+                );
+                (None, places, false)
+            }
+        };
+        Ok(Self {
+            url,
+            key,
+            origin,
+            key_given,
+            workspace,
+        })
+    }
+}
+
+/// The profile of that name, or that of the last login.
+fn profile(named: Option<&str>) -> Result<Option<(String, Profile)>> {
+    let mut profiles = Profiles::read()?;
+    let Some(name) = named.map(str::to_owned).or(profiles.current) else {
+        return Ok(None);
+    };
+    match (profiles.profiles.remove(&name), named) {
+        (Some(profile), _) => Ok(Some((name, profile))),
+        (None, None) => Ok(None),
+        (None, Some(name)) => Err(UsageError(format!(
+            "there is no profile {name}; `headwater login --profile {name}` creates it"
+        ))
+        .into()),
+    }
+}
+
+fn filled(given: Option<&String>) -> Option<String> {
+    given.filter(|text| !text.is_empty()).cloned()
 }
 
 /// The key a node on this machine wrote down. No such file is fine: the node may be elsewhere, and its

@@ -1,37 +1,153 @@
-//! Tables for people: columns without borders, headers in capitals. The content of the columns is the
-//! commands' business.
+//! Tables for people: columns without borders, headers in capitals. On a terminal they fit its width, and words that tell
+//! a state have a colour. The content of the columns is the commands' business.
 
-use comfy_table::{Table, presets};
+use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+
+use crate::display::{self, Display};
+
+const GAP: u16 = 3;
+/// Columns that are cut no shorter than this.
+const NARROWEST: u16 = 8;
+/// Headers of columns whose words tell a state.
+const STATES: [&str; 7] = [
+    "active", "health", "last run", "outcome", "result", "state", "status",
+];
 
 /// A table with a header row.
 pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    listing_on(display::current(), headers, rows)
+}
+
+/// A table of which some columns are shown only where everything is.
+pub(crate) fn overview(headers: &[&str], wide_only: &[&str], rows: Vec<Vec<String>>) -> String {
+    let display = display::current();
+    if !display.is_overview() {
+        return listing_on(display, headers, rows);
+    }
+    let is_shown: Vec<_> = headers.iter().map(|it| !wide_only.contains(it)).collect();
+    let shown = |cells: Vec<String>| {
+        let cells = cells.into_iter().zip(&is_shown);
+        cells
+            .filter_map(|(cell, shown)| shown.then_some(cell))
+            .collect()
+    };
+    let headers = headers.iter().zip(&is_shown);
+    let headers: Vec<_> = headers
+        .filter_map(|(it, shown)| shown.then_some(*it))
+        .collect();
+    listing_on(display, &headers, rows.into_iter().map(shown).collect())
+}
+
+fn listing_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(headers.iter().map(|header| header.to_uppercase()));
-    render(table, rows)
+    for cells in rows {
+        let cells = cells.into_iter().enumerate().map(|(column, text)| {
+            let is_state = headers.get(column).is_some_and(|it| STATES.contains(it));
+            match colour(&text).filter(|_| is_state && display.has_colour) {
+                Some(colour) => Cell::new(text).fg(colour),
+                None => Cell::new(text),
+            }
+        });
+        let mut row = Row::from(cells.collect::<Vec<_>>());
+        if display.is_overview() {
+            row.max_height(1);
+        }
+        table.add_row(row);
+    }
+    render(table, display)
 }
 
 /// A list of names and values, without a header.
 pub(crate) fn card(rows: Vec<(String, String)>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let rows = rows
-        .into_iter()
-        .map(|(name, value)| vec![name.to_uppercase(), value]);
-    render(table, rows.collect())
+    let rows = rows.into_iter();
+    table.add_rows(rows.map(|(name, value)| vec![name.to_uppercase(), value]));
+    render(table, Display::default())
 }
 
-fn render(mut table: Table, rows: Vec<Vec<String>>) -> String {
-    table.add_rows(rows);
+fn render(mut table: Table, display: Display) -> String {
+    table.set_truncation_indicator("…");
+    match display.has_colour {
+        true => table.enforce_styling(),
+        false => table.force_no_tty(),
+    };
     for column in table.column_iter_mut() {
-        column.set_padding((0, 3));
+        column.set_padding((0, GAP));
+    }
+    if let Some(width) = display.width.filter(|_| display.is_overview()) {
+        // The gap behind the last column is not seen.
+        fit(&mut table, width.saturating_add(GAP));
     }
     table.trim_fmt()
+}
+
+/// Cuts the widest columns, evenly, until everything fits. Ids come first, and are of no use in parts.
+fn fit(table: &mut Table, width: u16) {
+    let mut widths = table.column_max_content_widths();
+    let room =
+        width.saturating_sub(GAP.saturating_mul(u16::try_from(widths.len()).unwrap_or(u16::MAX)));
+    loop {
+        let total: u32 = widths.iter().copied().map(u32::from).sum();
+        let widest = widths.iter().skip(1).copied().max().unwrap_or_default();
+        if total <= u32::from(room) || widest <= NARROWEST {
+            break;
+        }
+        for cut in widths
+            .iter_mut()
+            .skip(1)
+            .filter(|it| **it == widest)
+            .take(1)
+        {
+            *cut -= 1;
+        }
+    }
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    let total: u16 = widths
+        .iter()
+        .fold(0, |sum: u16, it| sum.saturating_add(*it + GAP));
+    table.set_width(total);
+    let fixed = widths.into_iter();
+    table.set_constraints(fixed.map(|it| ColumnConstraint::Absolute(Width::Fixed(it + GAP))));
+}
+
+/// The colour of a state: of those that ask for something, of those in between, of those that are well.
+fn colour(text: &str) -> Option<Color> {
+    let word = text.split([' ', ',']).next().unwrap_or_default();
+    Some(match word {
+        "failed" | "threw" | "dead" | "lost" | "refused" | "expired" | "wall_limit"
+        | "memory_limit" | "output_limit" | "error" => Color::Red,
+        "no" | "paused" | "pending" | "waiting" | "discarded" | "cancelled" | "warning" => {
+            Color::Yellow
+        }
+        "yes" | "ok" | "returned" | "succeeded" | "delivered" | "healthy" => Color::Green,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn terminal(width: u16) -> Display {
+        Display {
+            width: Some(width),
+            ..Display::default()
+        }
+    }
+
+    fn rows() -> Vec<Vec<String>> {
+        vec![
+            vec!["dc_1".into(), "rss".into(), "returned".into()],
+            vec![
+                "dc_22".into(),
+                "a name that is longer than others".into(),
+                "threw".into(),
+            ],
+        ]
+    }
 
     #[test]
     fn columns_line_up_without_borders_or_trailing_blanks() {
@@ -43,6 +159,48 @@ mod tests {
             listing(&["id", "name"], rows),
             "ID      NAME\ndc_1    rss\ndc_22   a longer name"
         );
+    }
+
+    #[test]
+    fn a_table_fits_the_terminal_and_cuts_what_is_longest() {
+        let headers = ["id", "name", "outcome"];
+        let shown = listing_on(terminal(40), &headers, rows());
+        assert_eq!(
+            shown,
+            "ID      NAME                    OUTCOME\n\
+             dc_1    rss                     returned\n\
+             dc_22   a name that is longe…   threw"
+        );
+        for width in [20, 40, 60, 80] {
+            let shown = listing_on(terminal(width), &headers, rows());
+            assert!(shown.contains("dc_22 "), "ids stay whole: {shown}");
+            let longest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(
+                longest <= Some(usize::from(width.max(30))),
+                "{width}: {shown}"
+            );
+        }
+        let all = listing_on(
+            Display {
+                is_wide: true,
+                ..terminal(20)
+            },
+            &headers,
+            rows(),
+        );
+        assert!(all.contains("longer than others"), "{all}");
+    }
+
+    #[test]
+    fn states_have_a_colour_where_colours_are_wanted() {
+        let coloured = Display {
+            has_colour: true,
+            ..terminal(80)
+        };
+        let shown = listing_on(coloured, &["id", "name", "outcome"], rows());
+        assert!(shown.contains("\u{1b}[38;5;9mthrew"), "{shown:?}");
+        let plain = listing_on(terminal(80), &["id", "name", "outcome"], rows());
+        assert!(!plain.contains('\u{1b}'), "{plain:?}");
     }
 
     #[test]

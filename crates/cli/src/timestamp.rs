@@ -7,6 +7,9 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use headwater_model::time::EpochMs;
 use serde_json::Value;
 
+use crate::display;
+use crate::usage_error::UsageError;
+
 /// Epoch milliseconds, to the millisecond.
 pub(crate) fn from_millis(value: &Value) -> String {
     let time = value.as_i64().and_then(DateTime::from_timestamp_millis);
@@ -25,11 +28,63 @@ pub(crate) fn from_seconds(value: &Value) -> String {
     })
 }
 
+/// Epoch milliseconds in a table: the time, or for a person its age.
+pub(crate) fn listed_millis(value: &Value) -> String {
+    match display::current().is_overview() {
+        true => value.as_i64().map_or_else(unknown, |ms| age(ms, now_ms())),
+        false => from_millis(value),
+    }
+}
+
+/// The same of epoch seconds.
+pub(crate) fn listed_seconds(value: &Value) -> String {
+    match display::current().is_overview() {
+        true => {
+            let millis = value.as_i64().and_then(|seconds| seconds.checked_mul(1000));
+            millis.map_or_else(unknown, |ms| age(ms, now_ms()))
+        }
+        false => from_seconds(value),
+    }
+}
+
+/// The time from then to now, or from now to then, in its largest unit.
+pub(crate) fn age(ms: i64, now_ms: EpochMs) -> String {
+    let now = i64::try_from(now_ms.0).unwrap_or(i64::MAX);
+    let seconds = now.abs_diff(ms) / 1000;
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "s"),
+        60..3600 => (seconds / 60, "min"),
+        3600..172_800 => (seconds / 3600, "h"),
+        _ => (seconds / 86_400, "d"),
+    };
+    match ms > now {
+        true => format!("in {count} {unit}"),
+        false => format!("{count} {unit} ago"),
+    }
+}
+
 /// A time as a flag gives it: a duration counts back from now; anything else is for the node to read.
 pub(crate) fn given(text: &str, now_ms: EpochMs) -> String {
     match headwater_model::duration::parse(text) {
         Some(ago) => now_ms.minus(ago).to_string(),
         None => text.to_owned(),
+    }
+}
+
+/// The same for what this program compares itself.
+pub(crate) fn given_since(
+    text: Option<&str>,
+    now_ms: EpochMs,
+) -> Result<Option<EpochMs>, UsageError> {
+    let Some(text) = text else { return Ok(None) };
+    let millis = to_millis(&given(text, now_ms));
+    let since = millis.and_then(|millis| u64::try_from(millis).ok());
+    match since {
+        Some(since) => Ok(Some(EpochMs(since))),
+        None => Err(UsageError(format!(
+            "--since {text} is no time: write 90s, 30m or 1h for that long ago, 2026-01-31T12:00:00Z, 2026-01-31, or epoch \
+             milliseconds"
+        ))),
     }
 }
 
@@ -82,6 +137,22 @@ mod tests {
             ("noon", None),
         ] {
             assert_eq!(to_millis(text), millis, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_age_has_one_unit() {
+        let now = EpochMs(1_767_225_600_000);
+        for (ago, told) in [
+            (0, "0 s ago"),
+            (59, "59 s ago"),
+            (61, "1 min ago"),
+            (3_600, "1 h ago"),
+            (100_000, "27 h ago"),
+            (172_800, "2 d ago"),
+            (-90, "in 1 min"),
+        ] {
+            assert_eq!(age(1_767_225_600_000 - ago * 1000, now), told);
         }
     }
 

@@ -1,10 +1,9 @@
 //! Mistakes on the command line as clap tells them, with the usage of the command that was called. Clap's own names the
 //! flags whose values the environment gives, as if they had been typed.
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue};
 
-use crate::arguments::Cli;
+use crate::arguments;
 
 /// The error with the usage of its command.
 pub(crate) fn explained(error: clap::Error) -> clap::Error {
@@ -16,7 +15,7 @@ fn explained_for(mut error: clap::Error, words: &[String]) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;
     }
-    let mut command = Cli::command();
+    let mut command = arguments::command();
     command.build();
     let mut called = &mut command;
     for word in words {
@@ -37,6 +36,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
+    use crate::arguments::Cli;
 
     #[test]
     fn the_usage_is_that_of_the_command_whatever_the_environment_gives() {

@@ -34,11 +34,15 @@ use std::{sync::Arc, time::Duration};
 use headwater_model::id::WebhookId;
 use headwater_store::{Progress, StoreError, Webhook};
 
-pub use self::sample::SentSample;
 use self::{
     actor::Actor,
     context::CourierContext,
     signals::{Courier, Signals},
+};
+pub use self::{
+    request::{ForwardedEvent, WebhookRequest},
+    sample::SentSample,
+    signature::{Signer, new_secret},
 };
 use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 

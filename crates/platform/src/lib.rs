@@ -53,7 +53,9 @@ pub use audit::AuditAction;
 pub use caller::{Caller, Remote, Via, key_hash};
 pub use changes::Change;
 pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
-pub use couriers::SentSample;
+pub use couriers::{
+    ForwardedEvent, SentSample, Signer, WebhookRequest, new_secret as new_webhook_secret,
+};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};

@@ -32,6 +32,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequestParts<S> f
         // Bytes that are not text.
         let Path(text) = path.map_err(|_| ApiError::NoRoute {
             method: parts.method.clone(),
+            meant: None,
         })?;
         Ok(Self(text))
     }

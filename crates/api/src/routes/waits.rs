@@ -35,7 +35,11 @@ pub(crate) async fn answer(
 ) -> Response {
     let method = request.method().clone();
     let Some(action) = wait_action(&action) else {
-        return ApiError::NoRoute { method }.into_response();
+        return ApiError::NoRoute {
+            method,
+            meant: None,
+        }
+        .into_response();
     };
     if is_prefetch(request.headers()) {
         return StatusCode::NO_CONTENT.into_response();
@@ -110,7 +114,11 @@ fn effect(method: &Method, methods: Option<&[String]>) -> Effect {
 
 fn not_allowed(method: Method, methods: Option<&[String]>) -> Response {
     let allowed = methods.map_or_else(|| ALLOWED.to_owned(), |methods| methods.join(", "));
-    let mut response = ApiError::MethodNotAllowed { method }.into_response();
+    let mut response = ApiError::MethodNotAllowed {
+        method,
+        meant: None,
+    }
+    .into_response();
     if let Ok(allowed) = HeaderValue::try_from(allowed) {
         response.headers_mut().insert(header::ALLOW, allowed);
     }

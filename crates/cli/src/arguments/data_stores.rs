@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::confirmed::Confirmed;
+
 #[derive(Debug, Args)]
 pub(crate) struct DataStoresArguments {
     #[command(subcommand)]
@@ -45,5 +47,7 @@ pub(crate) enum DataStoresCommand {
         name: String,
         /// Key of the record; without, the data store is deleted
         key: Option<String>,
+        #[command(flatten)]
+        confirmed: Confirmed,
     },
 }

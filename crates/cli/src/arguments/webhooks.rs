@@ -1,7 +1,11 @@
 //! The command line of `webhooks` and `subscriptions`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
+
+use super::confirmed::Confirmed;
 
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArguments {
@@ -11,7 +15,7 @@ pub(crate) struct WebhooksArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhooksCommand {
-    /// Create a webhook and show its secret, once
+    /// Create a webhook and show its secret, once; with --from, send it a source's events
     Create(CreateWebhookArguments),
     /// List the webhooks
     List,
@@ -27,10 +31,12 @@ pub(crate) enum WebhooksCommand {
     RotateSecret(RotateSecretArguments),
     /// Send a test event now and show the answer
     Test(WebhookArgument),
+    /// Check the signature of a saved request, without a node
+    Verify(VerifyArguments),
     /// Deliver the events of a time range again
     Replay(ReplayArguments),
     /// Delete a webhook with its subscriptions and deliveries
-    Delete(WebhookArgument),
+    Delete(DeleteWebhookArguments),
 }
 
 #[derive(Debug, Args)]
@@ -41,10 +47,25 @@ pub(crate) struct WebhookArgument {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DeleteWebhookArguments {
+    /// Webhook: its id or name
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) webhook: String,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CreateWebhookArguments {
     /// URL that events are POSTed to
     #[arg(value_name = "WEBHOOK_URL")]
     pub(crate) address: String,
+    /// Source whose events it gets, by its id or name; repeatable, and dc_* for all sources
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from: Vec<String>,
+    /// With --from: the channel, such as $errors [default: the default channel]
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub(crate) channel: Option<String>,
     /// Name to find the webhook by
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -105,14 +126,33 @@ pub(crate) struct RotateSecretArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// File with the body as it was received, or - for standard input
+    #[arg(value_name = "BODY_FILE")]
+    pub(crate) body: PathBuf,
+    /// Header webhook-id
+    #[arg(long)]
+    pub(crate) id: String,
+    /// Header webhook-timestamp
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timestamp: u64,
+    /// Header webhook-signature, with one signature or several
+    #[arg(long, value_name = "SIGNATURES")]
+    pub(crate) signature: String,
+    /// Secret of the webhook, or - to read it from standard input [default: you are asked for it, hidden]
+    #[arg(long)]
+    pub(crate) secret: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
-    /// Events of this time and later: 2026-01-31T12:00:00Z, 2026-01-31 or epoch milliseconds
+    /// Events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch milliseconds
     #[arg(long, value_name = "TIME")]
     pub(crate) since: String,
-    /// Events until this time [default: now]
+    /// Events until this time, given likewise [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Also repeat successful deliveries, not only dead letters

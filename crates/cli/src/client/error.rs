@@ -132,12 +132,17 @@ impl ApiError {
         }
     }
 
+    /// The same in other words.
+    pub(super) fn told_as(self, message: String) -> Self {
+        Self { message, ..self }
+    }
+
     fn hint(&self) -> Option<&'static str> {
         match self.status {
             300..=399 => Some("the node redirects to another address; give that one with --url"),
             401 => Some(
-                "give the key with --api-key or HEADWATER_API_KEY, or name the node's data folder \
-                 with --data-dir",
+                "log in with `headwater login`, give a key with --api-key or HEADWATER_API_KEY, or name the node's \
+                 data folder with --data-dir or HEADWATER_DATA_DIR",
             ),
             403 => Some(
                 "the user of this key is not allowed to do that; use the key of a member of the workspace",

@@ -23,6 +23,17 @@ impl Client {
         count: usize,
         filter: &[(&str, String)],
     ) -> Result<Page> {
+        self.first_while(path, count, filter, |_| true).await
+    }
+
+    /// The same up to the first item that is not wanted.
+    pub(crate) async fn first_while(
+        &self,
+        path: &[&str],
+        count: usize,
+        filter: &[(&str, String)],
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Result<Page> {
         let mut whole = Page::default();
         while whole.data.len() < count {
             let limit = PAGE_LIMIT.min(count - whole.data.len());
@@ -35,10 +46,12 @@ impl Client {
                 whole.page_info.start_cursor = page.page_info.start_cursor;
             }
             let full = page.data.len() >= limit || page.page_info.is_cut;
-            whole.data.extend(page.data);
+            let unwanted = page.data.iter().position(|item| !is_wanted(item));
+            let wanted = unwanted.unwrap_or(page.data.len());
+            whole.data.extend(page.data.into_iter().take(wanted));
             let next = page.page_info.end_cursor;
             // A cursor that stays where it was would page for ever.
-            if !full || next.is_none() || next == after {
+            if unwanted.is_some() || !full || next.is_none() || next == after {
                 break;
             }
             whole.page_info.end_cursor = next;

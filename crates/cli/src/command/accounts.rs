@@ -11,6 +11,7 @@ use crate::account;
 use crate::arguments::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
 };
+use crate::confirm;
 use crate::connect;
 use crate::exit::Exit;
 use crate::output;
@@ -30,7 +31,9 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
         AccountsCommand::Rename { account, name } => rename(session, &account, &name).await?,
         AccountsCommand::Check { account } => return check(session, &account).await,
         AccountsCommand::List => list(session).await?,
-        AccountsCommand::Delete { account } => delete(session, &account).await?,
+        AccountsCommand::Delete { account, confirmed } => {
+            delete(session, &account, confirmed.yes).await?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -55,7 +58,7 @@ async fn connect(session: &Session, arguments: ConnectAccountArguments) -> Resul
         body["name"] = name.into();
     }
     let link = session.client.post_scoped(&["accounts", "connect"], body);
-    let account = connect::follow(session, &link.await?, arguments.no_browser).await?;
+    let account = connect::follow(&session.client, &link.await?, arguments.no_browser).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
@@ -63,7 +66,7 @@ async fn reconnect(session: &Session, id_or_name: &str, no_browser: bool) -> Res
     let id = account::find_id(&session.client, id_or_name, None).await?;
     let path = ["accounts", &id, "connect"];
     let link = session.client.post(&path, &json!({})).await?;
-    let account = connect::follow(session, &link, no_browser).await?;
+    let account = connect::follow(&session.client, &link, no_browser).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
@@ -101,8 +104,12 @@ async fn list(session: &Session) -> Result<()> {
     session.print(&Value::from(accounts.clone()), |_| listing(&accounts))
 }
 
-async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
+async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let id = account::find_id(&session.client, id_or_name, None).await?;
+    confirm::deletion(
+        &format!("Delete account {id_or_name} and revoke its tokens?"),
+        yes,
+    )?;
     let answer = session.client.delete(&["accounts", &id]).await?;
     let deleted = &answer["data"];
     session.print(deleted, |_| id.clone())?;
@@ -121,7 +128,7 @@ fn listing(accounts: &[Value]) -> String {
             text(account, "app").to_owned(),
             text(account, "name").to_owned(),
             text(&account["health"], "status").to_owned(),
-            timestamp::from_seconds(&account["created_at"]),
+            timestamp::listed_seconds(&account["created_at"]),
         ]
     });
     table::listing(&["id", "app", "name", "health", "created"], rows.collect())

@@ -1,9 +1,8 @@
 //! `completions`: a shell's completion script, derived from the command line's own definition.
 
 use anyhow::Result;
-use clap::CommandFactory as _;
 
-use crate::arguments::{Cli, CompletionsArguments};
+use crate::arguments::{self, CompletionsArguments};
 use crate::exit::Exit;
 use crate::output;
 
@@ -11,7 +10,7 @@ pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut Cli::command(),
+        &mut arguments::command(),
         "headwater",
         &mut script,
     );

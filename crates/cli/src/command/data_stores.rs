@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{DataStoresArguments, DataStoresCommand};
 use crate::at_file;
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -32,10 +33,15 @@ pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Re
             let record = json!({"key": key, "value": value, "ttl": ttl});
             set(session, &name, record).await?;
         }
-        DataStoresCommand::Delete { name, key: None } => delete(session, &name).await?,
+        DataStoresCommand::Delete {
+            name,
+            key: None,
+            confirmed,
+        } => delete(session, &name, confirmed.yes).await?,
         DataStoresCommand::Delete {
             name,
             key: Some(key),
+            ..
         } => delete_record(session, &name, &key).await?,
     }
     Ok(Exit::Success)
@@ -54,7 +60,7 @@ async fn list(session: &Session) -> Result<()> {
             text(store, "name").to_owned(),
             store["records"].to_string(),
             store["bytes"].to_string(),
-            timestamp::from_millis(&store["updated_at_ms"]),
+            timestamp::listed_millis(&store["updated_at_ms"]),
         ]
     });
     let listing = table::listing(&["name", "records", "bytes", "written"], rows.collect());
@@ -72,7 +78,7 @@ async fn show(session: &Session, name: &str, prefix: Option<String>) -> Result<(
             shortened(&record["value"]),
             match record["expires_at_ms"].is_null() {
                 true => "never".to_owned(),
-                false => timestamp::from_millis(&record["expires_at_ms"]),
+                false => timestamp::listed_millis(&record["expires_at_ms"]),
             },
         ]
     });
@@ -115,7 +121,11 @@ async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
-async fn delete(session: &Session, name: &str) -> Result<()> {
+async fn delete(session: &Session, name: &str, yes: bool) -> Result<()> {
+    confirm::deletion(
+        &format!("Delete data store {name} with all its records?"),
+        yes,
+    )?;
     let path = ["data_stores", name];
     session.client.delete_scoped(&path).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;

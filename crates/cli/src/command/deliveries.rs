@@ -168,7 +168,7 @@ fn card(delivery: &Value) -> String {
         .iter()
         .map(|attempt| {
             vec![
-                timestamp::from_millis(&attempt["at_ms"]),
+                timestamp::listed_millis(&attempt["at_ms"]),
                 format!("{} ms", attempt["latency_ms"]),
                 answer(attempt),
                 line(text(attempt, "response_excerpt")),

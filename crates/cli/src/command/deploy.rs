@@ -1,15 +1,17 @@
 //! `deploy`: saves a component, gathers its props and creates a source from it.
 
-use anyhow::Result;
-use serde_json::json;
+use std::path::Path;
 
-use super::{save, show};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::{outcome, save, show};
 use crate::arguments::DeployArguments;
 use crate::exit::Exit;
 use crate::output;
 use crate::prop::{self, Given};
 use crate::session::Session;
-use crate::source::text;
+use crate::source::{self, text};
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result<Exit> {
@@ -21,6 +23,15 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         return Err(UsageError(format!(
             "{reference} is an action, not a source; run it with `headwater run-action {reference}`",
             reference = arguments.component
+        ))
+        .into());
+    }
+    if !arguments.anyway && can_never_fire(&component) {
+        return Err(UsageError(format!(
+            "{} would never run by itself: it has no timer and no endpoint, and the events that it waits for go to \
+             Pipedream's own servers. Deploy it with --anyway to run it by hand or on events of other sources; \
+             `headwater list components` shows sources that poll",
+            arguments.component
         ))
         .into());
     }
@@ -38,9 +49,51 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     show::warnings(&source);
-    output::note(&format!(
-        "see its events: headwater events {} -f",
-        text(&source, "id")
-    ));
+    if arguments.run {
+        return first_run(
+            session,
+            &source,
+            save::file_of(&arguments.component).as_deref(),
+        )
+        .await;
+    }
+    next_steps(&source);
     Ok(Exit::Success)
+}
+
+/// Whether nothing but an app's own events starts it, which do not reach the node.
+fn can_never_fire(component: &Value) -> bool {
+    let props = component["configurable_props"].as_array();
+    let has = |kind: &str| {
+        let mut props = props.into_iter().flatten();
+        props.any(|prop| text(prop, "type") == kind)
+    };
+    has("$.interface.apphook") && !has("$.interface.timer") && !has("$.interface.http")
+}
+
+/// The run that is asked for with the deployment: standard output has the source.
+async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Result<Exit> {
+    let path = ["sources", text(source, "id"), "run"];
+    let report = session.client.post(&path, &json!({})).await?;
+    outcome::print_logs(session, &report, file);
+    let exit = outcome::report_of(&report["outcome"], file);
+    if exit == Exit::Success {
+        output::note(&format!("it ran, and emitted {} events", report["events"]));
+    }
+    next_steps(source);
+    Ok(exit)
+}
+
+/// The commands that a person needs next.
+fn next_steps(source: &Value) {
+    for url in source::endpoints(source) {
+        output::note(&format!(
+            "send it a request: curl {url} -H 'content-type: application/json' -d '{{\"hello\": \"world\"}}'"
+        ));
+    }
+    let called = show::called(source);
+    if !source::timers(source).is_empty() {
+        output::note(&format!("run it now: headwater run {called}"));
+    }
+    output::note(&format!("see its events: headwater events {called} -f"));
 }

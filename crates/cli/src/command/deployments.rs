@@ -112,7 +112,7 @@ fn described(deployment: &Value) -> String {
         ("state", state(deployment)),
         (
             "deployed",
-            timestamp::from_millis(&deployment["created_at_ms"]),
+            timestamp::listed_millis(&deployment["created_at_ms"]),
         ),
         ("by", by(deployment).to_owned()),
         ("component", component(deployment)),

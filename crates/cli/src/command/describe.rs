@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::show;
 use crate::arguments::DescribeArguments;
-use crate::client::ClientError;
+use crate::client::{Client, ClientError};
 use crate::exit::Exit;
 use crate::package;
 use crate::prop::{self, PropDefinition};
@@ -39,11 +39,12 @@ enum Subject {
 async fn find(session: &Session, subject: &str) -> Result<Subject> {
     let client = &session.client;
     if subject.starts_with("dc_") {
-        return client.get(&["sources", subject]).await.map(Subject::Source);
+        return with_health(client, subject).await.map(Subject::Source);
     }
     if !subject.starts_with("sc_")
         && let Some(source) = source::find_by_name(client, subject).await?
     {
+        let source = with_health(client, text(&source, "id")).await?;
         return Ok(Subject::Source(source));
     }
     let scope = client.scope().await?;
@@ -59,8 +60,14 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     })
 }
 
+async fn with_health(client: &Client, id: &str) -> Result<Value> {
+    let query = [("expand", "health".to_owned())];
+    client.get_data(&["sources", id], &query).await
+}
+
 fn describe_source(source: &Value, component: &Value) -> String {
     let mut rows = show::rows(source);
+    rows.extend(show::Health::of(source).rows());
     rows.push((
         "component".to_owned(),
         text(source, "component_id").to_owned(),

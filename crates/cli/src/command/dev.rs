@@ -2,6 +2,7 @@
 //! saved, and prints the source's events and logs. A save that does not work leaves the former version
 //! running.
 
+mod keys;
 mod live;
 mod remembered;
 mod signals;
@@ -60,6 +61,9 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
     Ok(Exit::Success)
 }
 
+/// The key that runs the source.
+const RUN_KEY: u8 = b'r';
+
 /// The node's answer when a deployment has ended.
 type Deployed<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 
@@ -106,9 +110,32 @@ impl<'a> Dev<'a> {
             if is_due {
                 self.attempt().await?;
             }
-            self.watch.changed().await;
-            is_due = true;
+            is_due = tokio::select! {
+                () = self.watch.changed() => true,
+                () = keys::pressed(RUN_KEY) => false,
+            };
+            if !is_due {
+                self.run_once().await?;
+            }
         }
+    }
+
+    /// Runs the source by hand. Its events, logs and errors come as those of every run.
+    async fn run_once(&self) -> Result<()> {
+        let Some(id) = self.remembered.source_id() else {
+            return Ok(());
+        };
+        output::note("running it");
+        let path = ["sources", id, "run"];
+        match self.session.client.post(&path, &json!({})).await {
+            Ok(report) => output::note(&format!(
+                "the run ended: {}, {} events",
+                text(&report["outcome"], "status"),
+                report["events"]
+            )),
+            Err(error) => exit::print_error(&error),
+        }
+        Ok(())
     }
 
     /// Whether the source of an earlier time still is there.
@@ -150,8 +177,12 @@ impl<'a> Dev<'a> {
                 if self.displayed.replace(brief.clone()) != Some(brief.clone()) {
                     output::note(&brief);
                 }
+                let run = match keys::possible() {
+                    true => "r runs it now, ",
+                    false => "",
+                };
                 output::note(&format!(
-                    "live; saving {shown} deploys it again, Ctrl-C ends"
+                    "live; saving {shown} deploys it again, {run}Ctrl-C ends"
                 ));
                 return Ok(());
             }

@@ -106,7 +106,7 @@ async fn key(session: &Session) -> Check {
         return Check::failed(
             "key",
             "no API key found",
-            "give one with --api-key or HEADWATER_API_KEY, or give the node's data folder with --data-dir",
+            "log in with `headwater login`, give one with --api-key or HEADWATER_API_KEY, or give the node's data folder with --data-dir",
         );
     }
     match session.client.get(&["users", "me"]).await {

@@ -6,23 +6,31 @@ use serde_json::Value;
 use super::stream::Stream;
 use crate::arguments::EventsArguments;
 use crate::exit::Exit;
-use crate::follow::Followed;
+use crate::follow::{Followed, Latest};
 use crate::session::Session;
 use crate::source::{self, text};
+use crate::table;
 use crate::timestamp;
 use crate::workflow::{self, folder};
 
+/// Events that are shown unless the command line says how many.
+const EVENTS: usize = 10;
 /// The part of an event that a line shows: a little more than the listing's previews have.
 const LINE_BYTES: usize = 2048;
 
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
     let (kind, id) = emitter(session, &arguments.source).await?;
+    if let Some(event) = &arguments.event {
+        let event = session.client.get(&[kind, &id, "events", event]).await?;
+        session.print(&event, whole)?;
+        return Ok(Exit::Success);
+    }
     let mut filter = Vec::new();
     if let Some(channel) = &arguments.channel {
         filter.push(("event_name", channel.clone()));
     }
     // A line has room for a preview; JSON is for programs, which need all of it.
-    if session.json {
+    if session.json || arguments.full {
         filter.push(("expand", "event".to_owned()));
     }
     let stream = Stream {
@@ -32,16 +40,16 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
             feed: &[kind, &id, "sse"],
             channel: arguments.channel.as_deref(),
         },
-        limit: arguments.limit,
+        latest: Latest::asked(arguments.limit, EVENTS, arguments.since.as_deref())?,
         follow: arguments.follow,
-        line,
+        show: if arguments.full { whole } else { line },
         nothing: nothing(arguments, kind),
     };
     stream.print(session).await
 }
 
 /// The source or workflow, with the name of its kind in the API.
-async fn emitter(session: &Session, given: &str) -> Result<(&'static str, String)> {
+pub(super) async fn emitter(session: &Session, given: &str) -> Result<(&'static str, String)> {
     let client = &session.client;
     let is_source =
         given.starts_with("dc_") || source::find_by_name(client, given).await?.is_some();
@@ -64,6 +72,38 @@ fn nothing(arguments: &EventsArguments, kind: &str) -> String {
         _ => "runs",
     };
     format!("{shown}; `headwater {runs} {emitter}` shows whether it runs, and how its runs ended")
+}
+
+/// An event as a card, with its data below.
+fn whole(event: &Value) -> String {
+    let metadata = &event["metadata"];
+    let mut rows = vec![
+        ("id", text(event, "id").to_owned()),
+        ("emitted", timestamp::from_millis(&event["indexed_at_ms"])),
+    ];
+    for (label, object, field) in [
+        ("channel", metadata, "name"),
+        ("summary", metadata, "summary"),
+        ("deduped by", metadata, "id"),
+        ("run", metadata, "run_id"),
+        ("request", event, "request_id"),
+        ("trace", event, "trace_id"),
+    ] {
+        let value = match &object[field] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            // A key that dedupe compares may be a number.
+            key @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                key.to_string()
+            }
+        };
+        if !value.is_empty() {
+            rows.push((label, value));
+        }
+    }
+    let rows = rows.into_iter();
+    let card = table::card(rows.map(|(name, value)| (name.to_owned(), value)).collect());
+    format!("{card}\n{:#}\n", event["event"])
 }
 
 /// An entry as a line.

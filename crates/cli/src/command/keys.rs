@@ -130,12 +130,12 @@ fn listing(keys: &[Value]) -> String {
     let rows = keys.iter().map(|key| {
         let last_used = match key["last_used_at"].is_null() {
             true => "never".to_owned(),
-            false => timestamp::from_seconds(&key["last_used_at"]),
+            false => timestamp::listed_seconds(&key["last_used_at"]),
         };
         vec![
             text(key, "id").to_owned(),
             text(key, "name").to_owned(),
-            timestamp::from_seconds(&key["created_at"]),
+            timestamp::listed_seconds(&key["created_at"]),
             last_used,
         ]
     });

@@ -18,6 +18,7 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     let words = (!wanted.words.is_empty()).then(|| ("q", wanted.words.join(" ")));
     parameters.extend(words);
     parameters.extend(wanted.state.clone().map(|state| ("state", state)));
+    parameters.push(("expand", "health".to_owned()));
     let sources = session.client.first(&path, usize::MAX, &parameters).await?;
     let sources = sources.data;
     let is_reduced = !wanted.words.is_empty() || wanted.state.is_some();
@@ -30,23 +31,35 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     }
     let rows = |_: &Value| {
         let rows = sources.iter().map(row);
-        table::listing(
-            &["id", "name", "active", "trigger", "created"],
-            rows.collect(),
-        )
+        table::overview(&HEADERS, &["id", "created"], rows.collect())
     };
     session.print(&Value::from(sources.clone()), rows)?;
     Ok(Exit::Success)
 }
 
+const HEADERS: [&str; 8] = [
+    "id",
+    "name",
+    "active",
+    "last run",
+    "last event",
+    "next tick",
+    "trigger",
+    "created",
+];
+
 fn row(source: &Value) -> Vec<String> {
     let mut triggers = source::timers(source);
     triggers.extend(source::endpoints(source));
+    let health = show::Health::of(source);
     vec![
         text(source, "id").to_owned(),
         text(source, "name").to_owned(),
         show::active(source).to_owned(),
+        health.last_run(),
+        health.last_event_at(),
+        health.next_tick(),
         triggers.join(", "),
-        timestamp::from_seconds(&source["created_at"]),
+        timestamp::listed_seconds(&source["created_at"]),
     ]
 }

@@ -6,10 +6,13 @@ use serde_json::Value;
 use super::stream::Stream;
 use crate::arguments::LogsArguments;
 use crate::exit::Exit;
-use crate::follow::Followed;
+use crate::follow::{Followed, Latest};
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
+
+/// Lines that are shown unless the command line says how many.
+const LINES: usize = 50;
 
 pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<Exit> {
     let id = source::find_id(&session.client, &arguments.source).await?;
@@ -20,9 +23,9 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
             feed: &["sources", &id, "sse"],
             channel: Some("$logs"),
         },
-        limit: arguments.limit,
+        latest: Latest::asked(arguments.limit, LINES, arguments.since.as_deref())?,
         follow: arguments.follow,
-        line,
+        show: line,
         nothing: format!(
             "nothing was logged; `headwater runs {}` shows whether it runs, and how its runs ended",
             arguments.source

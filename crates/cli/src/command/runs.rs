@@ -90,7 +90,7 @@ fn name(value: &impl ValueEnum) -> String {
 fn row(run: &Value) -> Vec<String> {
     vec![
         text(run, "id").to_owned(),
-        timestamp::from_millis(&run["started_at_ms"]),
+        timestamp::listed_millis(&run["started_at_ms"]),
         text(run, "trigger").to_owned(),
         text(run, "outcome").to_owned(),
         took(run),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::output;
 use crate::source::{self, text};
 use crate::table;
+use crate::timestamp;
 
 /// The fields that a person needs right after a change: the source, and its triggers.
 pub(super) fn brief(source: &Value) -> String {
@@ -39,5 +40,65 @@ pub(super) fn active(source: &Value) -> &'static str {
     match source.get("active").and_then(Value::as_bool) {
         Some(false) => "no",
         _ => "yes",
+    }
+}
+
+/// The newest run and event of a source and its next tick, as the API shows them on request.
+pub(super) struct Health<'a>(&'a Value);
+
+impl<'a> Health<'a> {
+    pub(super) fn of(source: &'a Value) -> Self {
+        Self(&source["health"])
+    }
+
+    /// The outcome of the newest run, and when it was.
+    pub(super) fn last_run(&self) -> String {
+        let run = &self.0["last_run"];
+        match text(run, "outcome") {
+            "" => "-".to_owned(),
+            outcome => format!(
+                "{outcome}, {}",
+                timestamp::listed_millis(&run["started_at_ms"])
+            ),
+        }
+    }
+
+    pub(super) fn last_event_at(&self) -> String {
+        timestamp::listed_millis(&self.0["last_event"]["indexed_at_ms"])
+    }
+
+    pub(super) fn next_tick(&self) -> String {
+        timestamp::listed_millis(&self.0["next_tick_at_ms"])
+    }
+
+    /// The rows of a card.
+    pub(super) fn rows(&self) -> Vec<(String, String)> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        let mut rows = vec![("last run", self.last_run())];
+        if self.0["failing_since_ms"].is_u64() {
+            let since = timestamp::listed_millis(&self.0["failing_since_ms"]);
+            rows.push(("failing since", since));
+        }
+        let event = &self.0["last_event"];
+        let summary = match text(event, "summary") {
+            "" => String::new(),
+            summary => format!(", {summary}"),
+        };
+        rows.push(("last event", format!("{}{summary}", self.last_event_at())));
+        if self.0["next_tick_at_ms"].is_u64() {
+            rows.push(("next tick", self.next_tick()));
+        }
+        let rows = rows.into_iter();
+        rows.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// A source as commands call it: by its name slug, which needs no quotes, or by its id.
+pub(super) fn called(source: &Value) -> &str {
+    match text(source, "name_slug") {
+        "" => text(source, "id"),
+        slug => slug,
     }
 }

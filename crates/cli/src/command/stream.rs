@@ -4,18 +4,17 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::client::Client;
 use crate::exit::Exit;
-use crate::follow::{Follow, Followed};
+use crate::follow::{Follow, Followed, Latest};
 use crate::output;
 use crate::session::Session;
 
 /// A list that grows, and which part of it is wanted.
 pub(super) struct Stream<'a> {
     pub(super) followed: Followed<'a>,
-    pub(super) limit: usize,
+    pub(super) latest: Latest,
     pub(super) follow: bool,
-    pub(super) line: fn(&Value) -> String,
+    pub(super) show: fn(&Value) -> String,
     /// The note to the person where there is nothing to show.
     pub(super) nothing: String,
 }
@@ -28,35 +27,34 @@ impl Stream<'_> {
         }
     }
 
-    /// People read from the oldest down; `--json` is the API's list as it is, newest first.
+    /// From the oldest down, for people and programs alike.
     async fn print_once(&self, session: &Session) -> Result<Exit> {
-        let items = self.latest(&session.client).await?;
+        let count = self.latest.count;
+        let items = self
+            .latest
+            .newest_first(&session.client, &self.followed, count);
+        let mut items = items.await?;
+        items.reverse();
         if session.json {
             output::json(&Value::from(items))?;
         } else {
             self.note_if_nothing(&items);
-            for item in items.iter().rev() {
-                output::data(&(self.line)(item))?;
+            for item in &items {
+                output::data(&(self.show)(item))?;
             }
         }
         Ok(Exit::Success)
     }
 
     fn note_if_nothing(&self, items: &[Value]) {
-        if items.is_empty() && self.limit > 0 {
+        if items.is_empty() && self.latest.count > 0 {
             output::note(&self.nothing);
         }
     }
 
-    async fn latest(&self, client: &Client) -> Result<Vec<Value>> {
-        let Followed { path, filter, .. } = self.followed;
-        let page = client.first(path, self.limit, filter).await?;
-        Ok(page.data)
-    }
-
     async fn follow(&self, session: &Session) -> Result<Exit> {
         let mut follow = Follow::new(&session.client, self.followed);
-        let mut items = follow.latest(self.limit).await?;
+        let mut items = follow.latest(&self.latest).await?;
         if !session.json {
             self.note_if_nothing(&items);
         }
@@ -64,7 +62,7 @@ impl Stream<'_> {
             for item in &items {
                 match session.json {
                     true => output::json_line(item)?,
-                    false => output::data(&(self.line)(item))?,
+                    false => output::data(&(self.show)(item))?,
                 }
             }
             items = follow.next().await?;

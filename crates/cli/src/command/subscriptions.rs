@@ -74,7 +74,7 @@ async fn subscription(
 }
 
 /// Ids and patterns are the node's to judge.
-async fn emitter_id(client: &Client, emitter: &str) -> Result<String> {
+pub(super) async fn emitter_id(client: &Client, emitter: &str) -> Result<String> {
     match ["dc_", "p_", "u_", "o_"]
         .iter()
         .any(|prefix| emitter.starts_with(prefix))

@@ -58,7 +58,7 @@ pub(super) fn listing(users: &[Value]) -> String {
             text(user, "username").to_owned(),
             text(user, "email").to_owned(),
             role.to_owned(),
-            timestamp::from_seconds(&user["created_at"]),
+            timestamp::listed_seconds(&user["created_at"]),
         ]
     });
     let headers = ["id", "username", "email", "role", "created"];

@@ -58,7 +58,7 @@ async fn list(session: &Session) -> Result<()> {
     let rows = variables.iter().map(|variable| {
         vec![
             text(variable, "name").to_owned(),
-            timestamp::from_seconds(&variable["updated_at"]),
+            timestamp::listed_seconds(&variable["updated_at"]),
         ]
     });
     let listing = table::listing(&["name", "set"], rows.collect());

@@ -1,15 +1,18 @@
 //! `webhooks`: creates, lists, changes and deletes webhooks, and replays missed events.
 
+mod verify;
+
 use anyhow::{Context as _, Result};
 use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::show;
+use super::{show, subscriptions};
 use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
     WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::secret;
@@ -34,25 +37,51 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
         }
         WebhooksCommand::RotateSecret(arguments) => rotate_secret(session, arguments).await?,
         WebhooksCommand::Test(arguments) => return test(session, &arguments.webhook).await,
+        WebhooksCommand::Verify(arguments) => return verify::run(session, arguments),
         WebhooksCommand::Replay(arguments) => replay(session, arguments).await?,
-        WebhooksCommand::Delete(arguments) => delete(session, &arguments.webhook).await?,
+        WebhooksCommand::Delete(arguments) => {
+            delete(session, &arguments.webhook, arguments.confirmed.yes).await?;
+        }
     }
     Ok(Exit::Success)
 }
 
 async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<()> {
+    let client = &session.client;
+    // A webhook that nothing is sent to should not be left behind by a typing error.
+    let mut emitters = Vec::new();
+    for source in &arguments.from {
+        emitters.push(subscriptions::emitter_id(client, source).await?);
+    }
     let given = [
         ("url", Some(arguments.address)),
         ("name", arguments.name),
         ("description", arguments.description),
         ("ordering", arguments.ordering.map(order)),
     ];
-    let webhook = session
-        .client
-        .post_scoped(&["webhooks"], body(given))
-        .await?;
+    let webhook = client.post_scoped(&["webhooks"], body(given)).await?;
     session.print(&webhook, card)?;
     output::note("save the secret: it is not shown again");
+    let id = text(&webhook, "id");
+    let called = match text(&webhook, "name") {
+        "" => id,
+        name => name,
+    };
+    let channel = arguments.channel.unwrap_or_default();
+    for (source, emitter_id) in arguments.from.iter().zip(emitters) {
+        let body = json!({"emitter_id": emitter_id, "listener_id": id, "event_name": channel});
+        client
+            .post(&["subscriptions"], &body)
+            .await
+            .with_context(|| format!("the webhook was created, but gets no events of {source}"))?;
+        output::note(&format!("it gets the events of {source}"));
+    }
+    output::note(&match arguments.from.is_empty() {
+        true => format!(
+            "send it events: headwater subscriptions create --emitter SOURCE --listener {called:?}"
+        ),
+        false => format!("send it a test event: headwater webhooks test {called:?}"),
+    });
     Ok(())
 }
 
@@ -103,7 +132,7 @@ async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()>
 
 async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let secret = arguments.secret.map(read_secret).transpose()?;
+    let secret = arguments.secret.map(secret::read).transpose()?;
     let body = body([("secret", secret)]);
     let path = ["webhooks", &id, "rotate_secret"];
     let webhook = session.client.post(&path, &body).await?;
@@ -148,7 +177,12 @@ fn answered(tested: &Value) -> String {
 
 async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let mut body = body([("since", Some(arguments.since)), ("until", arguments.until)]);
+    let now_ms = timestamp::now_ms();
+    let since = timestamp::given(&arguments.since, now_ms);
+    let until = arguments
+        .until
+        .map(|until| timestamp::given(&until, now_ms));
+    let mut body = body([("since", Some(since)), ("until", until)]);
     body["delivered"] = arguments.delivered.into();
     let path = ["webhooks", &id, "replay"];
     let replayed = session.client.post(&path, &body).await?;
@@ -160,30 +194,16 @@ async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     })
 }
 
-async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
+async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let id = webhook::find_id(&session.client, id_or_name).await?;
+    confirm::deletion(
+        &format!("Delete webhook {id_or_name} with its subscriptions and deliveries?"),
+        yes,
+    )?;
     session.client.delete(&["webhooks", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");
     Ok(())
-}
-
-/// The secret as given, or, without one, as typed: it then stays out of the shell's history.
-fn read_secret(given: Option<String>) -> Result<String> {
-    match given {
-        Some(secret) if secret == "-" => {
-            let mut line = String::new();
-            std::io::stdin()
-                .read_line(&mut line)
-                .context("cannot read the secret")?;
-            Ok(line.trim().to_owned())
-        }
-        Some(secret) => Ok(secret),
-        None => secret::ask(
-            "secret",
-            "--secret has no value; write --secret - to read it from standard input",
-        ),
-    }
 }
 
 /// The given fields, as the API takes them.
@@ -201,7 +221,7 @@ fn row(webhook: &Value) -> Vec<String> {
         show::active(webhook).to_owned(),
         text(webhook, "url").to_owned(),
         pending(webhook),
-        timestamp::from_seconds(&webhook["created_at"]),
+        timestamp::listed_seconds(&webhook["created_at"]),
     ]
 }
 

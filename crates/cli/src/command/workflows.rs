@@ -16,10 +16,7 @@ mod show;
 mod step;
 mod test;
 
-use std::io::IsTerminal as _;
-
-use anyhow::{Result, bail};
-use inquire::Confirm;
+use anyhow::Result;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -27,10 +24,10 @@ use crate::arguments::{
     DeleteWorkflowArguments, DevArguments, Global, InitWorkflowArguments,
     WorkflowsClientCommand as ClientCommand, WorkflowsCommand,
 };
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
-use crate::source::text;
 use crate::usage_error::UsageError;
 use crate::workflow;
 
@@ -123,17 +120,11 @@ async fn switch(session: &Session, given: &str, is_active: bool) -> Result<Exit>
 
 async fn delete(session: &Session, arguments: &DeleteWorkflowArguments) -> Result<Exit> {
     let id = workflow::find_id(&session.client, &arguments.workflow).await?;
-    if !arguments.yes && std::io::stdin().is_terminal() {
-        let workflow = session.client.get(&["workflows", &id]).await?;
-        let name = text(&workflow, "name");
-        let question = format!(
-            "Delete {id} ({name}) with its triggers and runs, also those that have not ended?"
-        );
-        let asked = Confirm::new(&question);
-        if !asked.with_default(false).prompt()? {
-            bail!("nothing was deleted");
-        }
-    }
+    let question = format!(
+        "Delete {} with its triggers and runs, also those that have not ended?",
+        arguments.workflow
+    );
+    confirm::deletion(&question, arguments.yes)?;
     session.client.delete(&["workflows", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");

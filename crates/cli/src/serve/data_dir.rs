@@ -145,6 +145,11 @@ impl DataDir {
         keep_api_key(&self.root, key).map(drop)
     }
 
+    /// The folder, for people.
+    pub(crate) fn shown(&self) -> String {
+        self.root.display().to_string()
+    }
+
     /// The place of the first user's key, for people.
     pub(crate) fn shown_key_path(&self) -> String {
         self.root.join("api-key").display().to_string()

@@ -35,7 +35,11 @@ async fn a_file_is_saved_as_it_is_and_deployed_by_the_components_id() {
         "ID         dc_1\nNAME       a\nACTIVE     yes\n\
          ENDPOINT   http://node/e/token\nTIMER      every 15 min\n"
     );
-    assert_eq!(seen.stderr, "see its events: headwater events dc_1 -f\n");
+    assert_eq!(
+        seen.stderr,
+        "send it a request: curl http://node/e/token -H 'content-type: application/json' -d '{\"hello\": \"world\"}'\n\
+         run it now: headwater run dc_1\nsee its events: headwater events dc_1 -f\n"
+    );
     let save = &node.received("POST /v1/components")[0];
     assert_eq!(save.body, json!({"component_code": COMPONENT}));
     assert_eq!(save.authorization.as_deref(), Some("Bearer secret"));
@@ -44,6 +48,56 @@ async fn a_file_is_saved_as_it_is_and_deployed_by_the_components_id() {
         deploy.body,
         json!({"component_id": "sc_1", "configured_props": {}})
     );
+}
+
+#[tokio::test]
+async fn a_source_is_run_once_when_that_is_asked_for() {
+    let node = Node::start().await;
+    saved(&node, json!([]));
+    node.data(
+        "POST /v1/sources/dc_1/run",
+        json!({"events": 3, "outcome": {"status": "returned"}, "logs": []}),
+    );
+    let deploy = ["deploy", "https://example.com/a.mjs", "--run"];
+    let seen = node.run(&deploy).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert!(
+        seen.stdout.starts_with("ID         dc_1\n"),
+        "{}",
+        seen.stdout
+    );
+    assert!(
+        seen.stderr.contains("it ran, and emitted 3 events"),
+        "{}",
+        seen.stderr
+    );
+    let threw = json!({"status": "threw", "error": {"name": "Error", "message": "boom"}});
+    node.data(
+        "POST /v1/sources/dc_1/run",
+        json!({"events": 0, "outcome": threw, "logs": []}),
+    );
+    let seen = node.run(&deploy).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stderr.contains("boom"), "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn a_source_that_can_never_fire_is_deployed_only_when_that_is_asked_for() {
+    let node = Node::start().await;
+    let hook = json!({"name": "hook", "type": "$.interface.apphook"});
+    saved(&node, json!([hook]));
+    let deploy = ["deploy", "https://example.com/a.mjs"];
+    let seen = node.run(&deploy).await;
+    assert_eq!(seen.code, 2);
+    assert!(seen.stderr.contains("--anyway"), "{}", seen.stderr);
+    assert!(node.received("POST /v1/sources").is_empty());
+    let seen = node.run(&[&deploy[..], &["--anyway"]].concat()).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    saved(
+        &node,
+        json!([hook, {"name": "timer", "type": "$.interface.timer", "optional": true}]),
+    );
+    assert_eq!(node.run(&deploy).await.code, 0);
 }
 
 #[tokio::test]

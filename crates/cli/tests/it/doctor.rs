@@ -94,3 +94,27 @@ async fn completions_need_no_node() {
     assert_eq!(seen.code, 0);
     assert!(seen.stdout.contains("headwater"));
 }
+
+#[tokio::test]
+async fn every_command_has_a_manual_page_with_its_examples() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    let seen = node.run(&["man", pages.to_str().unwrap()]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    for page in [
+        "headwater.1",
+        "headwater-listen.1",
+        "headwater-webhooks-verify.1",
+    ] {
+        assert!(pages.join(page).is_file(), "{page}");
+    }
+    let listen = std::fs::read_to_string(pages.join("headwater-listen.1")).unwrap();
+    assert!(listen.contains("http://localhost:4242/hooks"), "{listen}");
+    let help = node.run(&["listen", "--help"]).await;
+    assert!(
+        help.stdout.contains("Examples:\n  headwater listen orders"),
+        "{}",
+        help.stdout
+    );
+}

@@ -158,10 +158,49 @@ async fn more_than_a_page_is_read_over_several() {
     let events = seen.json();
     let events = events.as_array().unwrap();
     assert_eq!(events.len(), 250);
-    // As the API lists them: newest first.
-    assert_eq!(events[0]["event"]["number"], 299);
-    assert_eq!(events[249]["event"]["number"], 50);
+    assert_eq!(events[0]["event"]["number"], 50);
+    assert_eq!(events[249]["event"]["number"], 299);
     assert_eq!(node.received(EVENTS)[0].query["expand"], "event");
+}
+
+#[tokio::test]
+async fn events_of_a_time_and_later_are_read_over_several_pages() {
+    let node = Node::start().await;
+    let log = Log::default();
+    log.serve(&node);
+    log.emit(300);
+    let seen = node.run(&["events", "dc_1", "--since", "120"]).await;
+    let first = "1970-01-01T00:00:00.120Z  -  {\"number\":120}\n";
+    assert!(seen.stdout.starts_with(first), "{}", seen.stdout);
+    assert_eq!(seen.stdout.lines().count(), 180);
+    assert_eq!(node.received(EVENTS).len(), 2);
+    let few = [
+        "events",
+        "dc_1",
+        "--since",
+        "1970-01-01T00:00:00.120Z",
+        "-n",
+        "3",
+    ];
+    assert_eq!(node.run(&few).await.stdout.lines().count(), 3);
+    let wrong = node.run(&["events", "dc_1", "--since", "noon"]).await;
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("90s, 30m or 1h"), "{}", wrong.stderr);
+    let both = ["events", "dc_1", "0-1", "--since", "1h"];
+    assert_eq!(node.run(&both).await.code, 2);
+}
+
+#[tokio::test]
+async fn following_since_a_time_goes_on_from_there() {
+    let node = Node::start().await;
+    let log = Log::default();
+    log.serve(&node);
+    log.emit(5);
+    let follow = ["events", "dc_1", "-f", "--json", "--since", "3"];
+    let mut following = Following::start(&node, &follow);
+    assert_eq!(following.numbers(2).await, [3, 4]);
+    log.emit(1);
+    assert_eq!(following.numbers(1).await, [5]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod audit;
 mod deploy;
 mod doctor;
 mod events;
+mod login;
 mod node;
 mod props;
 mod publish;

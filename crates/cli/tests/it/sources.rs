@@ -43,13 +43,21 @@ async fn list_reads_every_page() {
 #[tokio::test]
 async fn list_is_a_table_for_people() {
     let node = Node::start().await;
-    two_sources(&node);
+    let mut two = source("dc_2", "Two", false);
+    two["health"] = json!({
+        "last_run": {"outcome": "threw", "started_at_ms": 1_767_225_600_000_i64},
+        "next_tick_at_ms": 1_767_225_600_000_i64, "last_event": null,
+    });
+    let sources = json!([source("dc_1", "One", true), two]);
+    node.list("GET /v1/users/me/sources", sources);
     let seen = node.run(&["list"]).await;
+    let asked = &node.received("GET /v1/users/me/sources")[0].query;
+    assert_eq!(asked["expand"], "health");
     assert_eq!(
         seen.stdout,
-        "ID     NAME   ACTIVE   TRIGGER   CREATED\n\
-         dc_1   One    yes                2026-01-01T00:00:00Z\n\
-         dc_2   Two    no                 2026-01-01T00:00:00Z\n"
+        "ID     NAME   ACTIVE   LAST RUN                          LAST EVENT   NEXT TICK                  TRIGGER   CREATED\n\
+         dc_1   One    yes      -                                 -            -                                    2026-01-01T00:00:00Z\n\
+         dc_2   Two    no       threw, 2026-01-01T00:00:00.000Z   -            2026-01-01T00:00:00.000Z             2026-01-01T00:00:00Z\n"
     );
 }
 
@@ -134,8 +142,22 @@ async fn describe_takes_a_source_or_a_component() {
         {"name": "url", "type": "string", "label": "Feed URL"},
     ]});
     node.data("GET /v1/components/rss-new", component);
+    let mut one = source("dc_1", "One", true);
+    one["health"] = json!({
+        "last_run": {"outcome": "threw", "started_at_ms": 1_767_225_600_000_i64},
+        "failing_since_ms": 1_767_225_600_000_i64, "next_tick_at_ms": null,
+        "last_event": {"indexed_at_ms": 1_767_225_600_000_i64, "summary": "Order 7"},
+    });
+    node.data("GET /v1/sources/dc_1", one);
     let seen = node.run(&["describe", "One"]).await;
-    assert!(seen.stdout.contains("url    \"x\""), "{}", seen.stdout);
+    for part in [
+        "url    \"x\"",
+        "LAST RUN        threw, 2026-01-01T00:00:00.000Z\n",
+        "FAILING SINCE   2026-01-01T00:00:00.000Z\n",
+        "LAST EVENT      2026-01-01T00:00:00.000Z, Order 7\n",
+    ] {
+        assert!(seen.stdout.contains(part), "{}", seen.stdout);
+    }
     let seen = node.run(&["describe", "rss-new"]).await;
     assert!(
         seen.stdout.contains("url    string   yes        Feed URL"),

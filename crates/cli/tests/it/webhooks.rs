@@ -49,6 +49,40 @@ async fn a_new_webhook_shows_its_secret() {
 }
 
 #[tokio::test]
+async fn a_new_webhook_gets_the_events_of_the_sources_that_are_named() {
+    let node = Node::start().await;
+    sources(&node);
+    let mut made = webhook("wh_1", "One");
+    made["secret"] = "whsec_abc".into();
+    node.data("POST /v1/webhooks", made);
+    node.data("POST /v1/subscriptions", json!({"id": "sub_1"}));
+    let create = ["webhooks", "create", "https://a.example/in", "--from"];
+    let both = ["orders", "--from", "dc_*", "--channel", "$errors"];
+    let seen = node.run(&[&create[..], &both].concat()).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    for told in [
+        "gets the events of orders",
+        "headwater webhooks test \"One\"",
+    ] {
+        assert!(seen.stderr.contains(told), "{}", seen.stderr);
+    }
+    let sent = node.received("POST /v1/subscriptions").into_iter();
+    assert_eq!(
+        sent.map(|request| request.body).collect::<Vec<_>>(),
+        ["dc_1", "dc_*"].map(|emitter| {
+            json!({"emitter_id": emitter, "listener_id": "wh_1", "event_name": "$errors"})
+        })
+    );
+    let seen = node.run(&[&create[..], &["order"]].concat()).await;
+    assert_eq!(seen.code, 1);
+    assert_eq!(
+        node.received("POST /v1/webhooks").len(),
+        1,
+        "nothing is left behind"
+    );
+}
+
+#[tokio::test]
 async fn webhooks_are_found_by_id_or_name() {
     let node = Node::start().await;
     two_webhooks(&node);
@@ -153,6 +187,13 @@ async fn a_secret_is_rotated_and_a_range_replayed() {
     assert_eq!(
         sent[1].body,
         json!({"since": "2026-01-01", "until": "5", "delivered": true})
+    );
+    let ago = ["webhooks", "replay", "wh_1", "--since", "1h"];
+    assert_eq!(node.run(&ago).await.code, 0);
+    let sent = &node.received("POST /v1/webhooks/wh_1/replay")[2].body;
+    assert!(
+        sent["since"].as_str().unwrap().parse::<u64>().is_ok(),
+        "{sent}"
     );
 }
 

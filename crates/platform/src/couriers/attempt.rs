@@ -6,7 +6,8 @@ use headwater_model::{time::EpochMs, webhook::AttemptFailure};
 use headwater_store::ClaimedDelivery;
 
 use super::{
-    context::CourierContext, limits::Permit, request::Request, sender::Answer, target::Target,
+    context::CourierContext, limits::Permit, request::WebhookRequest, sender::Answer,
+    target::Target,
 };
 use crate::{
     core::Core,
@@ -34,7 +35,7 @@ pub(super) async fn attempt(
     let span = begin_span(&context.core, &target, &delivery);
     let answer = match &target.url {
         Ok(url) => {
-            let mut request = Request::new(&delivery, target.signers(at_ms), at_ms);
+            let mut request = WebhookRequest::new(&delivery, target.signers(at_ms), at_ms);
             request.trace(span.context());
             let sending = context.sender.send(url.clone(), request, at_ms);
             let quick_within = context.core.config.deliveries.quick_within;

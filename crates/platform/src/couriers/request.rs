@@ -3,7 +3,12 @@
 //! Responsible for headers and body. Not for sending, or for the meaning of an answer.
 
 use bytes::Bytes;
-use headwater_model::{channel::Channel, id::SubscriptionId, time::EpochMs, trace::TraceParent};
+use headwater_model::{
+    channel::Channel,
+    id::{EmitterId, EventId, SubscriptionId},
+    time::EpochMs,
+    trace::TraceParent,
+};
 use headwater_store::{ClaimedDelivery, DeliveredEvent};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -20,12 +25,26 @@ const TEST: HeaderName = HeaderName::from_static("x-headwater-test");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Headers and body of an attempt.
-pub(super) struct Request {
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+pub struct WebhookRequest {
+    /// The signed headers, and those that name the event.
+    pub headers: HeaderMap,
+    /// The event.
+    pub body: Bytes,
 }
 
-impl Request {
+/// An event that a follower posts by itself.
+pub struct ForwardedEvent<'a> {
+    /// The source or workflow that emitted it.
+    pub emitter: &'a EmitterId,
+    /// Its id.
+    pub id: EventId,
+    /// Its channel.
+    pub channel: &'a Channel,
+    /// Its JSON.
+    pub body: Bytes,
+}
+
+impl WebhookRequest {
     /// The request of an attempt that begins now.
     pub(super) fn new<'a>(
         delivery: &ClaimedDelivery,
@@ -35,12 +54,16 @@ impl Request {
         let event = &delivery.event;
         let body = Bytes::copy_from_slice(event.event.get().as_bytes());
         let id = webhook_id(event, &delivery.subscription_id);
-        let about = [
-            (EMITTER_ID, Some(event.emitter.to_string())),
-            (EVENT_ID, Some(event.id.to_string())),
-            (CHANNEL, channel_header(&event.channel)),
-        ];
+        let about = origin(&event.emitter, event.id, &event.channel);
         Self::signed(id, body, about, signers, now_ms)
+    }
+
+    /// The request of an event that a follower posts by itself, as a webhook would get it.
+    pub fn of_forwarded(event: ForwardedEvent<'_>, signer: &Signer, now_ms: EpochMs) -> Self {
+        // Not the id of any delivery: a receiver may get both.
+        let id = format!("{}_{}_forwarded", event.emitter, event.id);
+        let about = origin(event.emitter, event.id, event.channel);
+        Self::signed(id, event.body, about, [signer], now_ms)
     }
 
     /// The request of a sample, which says so in a header.
@@ -88,6 +111,19 @@ impl Request {
             self.headers.insert(TRACEPARENT, header);
         }
     }
+}
+
+/// The headers that name an event.
+fn origin(
+    emitter: &EmitterId,
+    id: EventId,
+    channel: &Channel,
+) -> [(HeaderName, Option<String>); 3] {
+    [
+        (EMITTER_ID, Some(emitter.to_string())),
+        (EVENT_ID, Some(id.to_string())),
+        (CHANNEL, channel_header(channel)),
+    ]
 }
 
 /// The same for every attempt of a delivery, another for every other one: receivers may drop those that

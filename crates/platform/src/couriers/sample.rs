@@ -8,7 +8,7 @@ use headwater_model::{id::DeliveryId, webhook::AttemptFailure};
 use headwater_store::{Attempt, Webhook};
 use serde_json::{Value, json};
 
-use super::{context::CourierContext, request::Request, sender::Answer, target::Target};
+use super::{context::CourierContext, request::WebhookRequest, sender::Answer, target::Target};
 use crate::{error::PlatformError, platform_event::iso_8601};
 
 /// A sample and its attempt.
@@ -51,7 +51,7 @@ pub(super) async fn send(
     let answer = match &target.url {
         Ok(url) => {
             let body = Bytes::from(event.to_string());
-            let request = Request::of_sample(id, body, target.signers(at_ms), at_ms);
+            let request = WebhookRequest::of_sample(id, body, target.signers(at_ms), at_ms);
             context.sender.send(url.clone(), request, at_ms).await
         }
         Err(reason) => Answer {

@@ -11,7 +11,7 @@ use headwater_store::{Attempt, AttemptHeaders};
 use reqwest::Method;
 use url::Url;
 
-use super::{headers, request::Request};
+use super::{headers, request::WebhookRequest};
 use crate::{
     config::DeliveryConfig,
     error::PlatformError,
@@ -64,14 +64,14 @@ impl Sender {
     }
 
     /// POSTs, and waits for the answer.
-    pub(super) async fn send(&self, url: Url, request: Request, now_ms: EpochMs) -> Answer {
+    pub(super) async fn send(&self, url: Url, request: WebhookRequest, now_ms: EpochMs) -> Answer {
         let began = Instant::now();
         let mut answer = self.post(url, request, now_ms).await;
         answer.latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         answer
     }
 
-    async fn post(&self, url: Url, request: Request, now_ms: EpochMs) -> Answer {
+    async fn post(&self, url: Url, request: WebhookRequest, now_ms: EpochMs) -> Answer {
         let post = Outbound {
             method: Method::POST,
             url,

@@ -14,7 +14,7 @@ const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 24;
 
 /// A new secret, as it is shown to the webhook's owner: `whsec_` and 24 random bytes as base64.
-pub(crate) fn new_secret(env: &Environment) -> String {
+pub fn new_secret(env: &Environment) -> String {
     let mut bytes = [0; SECRET_BYTES];
     env.random.fill(&mut bytes);
     format!("{PREFIX}{}", STANDARD.encode(bytes))
@@ -27,22 +27,38 @@ pub(crate) fn purpose(id: &WebhookId) -> String {
 
 /// A secret, ready to sign with.
 #[derive(Clone)]
-pub(super) struct Signer(Hmac<Sha256>);
+pub struct Signer(Hmac<Sha256>);
 
 impl Signer {
     /// Reads a secret as [`new_secret`] gave it. `None`: it is not one.
-    pub(super) fn new(secret: &[u8]) -> Option<Self> {
+    pub fn new(secret: &[u8]) -> Option<Self> {
         let encoded = secret.strip_prefix(PREFIX.as_bytes())?;
         let key = STANDARD.decode(encoded).ok()?;
         Hmac::new_from_slice(&key).ok().map(Self)
     }
 
+    /// Whether one of the signatures in a value of `webhook-signature` is of this secret, for that request.
+    pub fn verifies(&self, value: &str, id: &str, timestamp: EpochSeconds, body: &[u8]) -> bool {
+        let mut signatures = value.split_ascii_whitespace();
+        signatures.any(|signature| {
+            let encoded = signature.strip_prefix("v1,");
+            let bytes = encoded.and_then(|encoded| STANDARD.decode(encoded).ok());
+            let mac = self.mac(id, timestamp, body);
+            bytes.is_some_and(|bytes| mac.verify_slice(&bytes).is_ok())
+        })
+    }
+
     /// One signature.
     fn sign(&self, id: &str, timestamp: EpochSeconds, body: &[u8]) -> String {
+        let mac = self.mac(id, timestamp, body);
+        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+    }
+
+    fn mac(&self, id: &str, timestamp: EpochSeconds, body: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
         mac.update(format!("{id}.{}.", timestamp.0).as_bytes());
         mac.update(body);
-        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+        mac
     }
 }
 
@@ -82,6 +98,19 @@ mod tests {
             signatures([&signer(SECRET)], ID, TIMESTAMP, BODY),
             SIGNATURE
         );
+    }
+
+    #[test]
+    fn one_signature_of_several_is_enough() {
+        let rotated = format!("v1,AAAA v1a,{SIGNATURE} {SIGNATURE}");
+        assert!(signer(SECRET).verifies(&rotated, ID, TIMESTAMP, BODY));
+        for wrong in ["", "v1,AAAA", &SIGNATURE[3..], "v1,no base64"] {
+            assert!(
+                !signer(SECRET).verifies(wrong, ID, TIMESTAMP, BODY),
+                "{wrong}"
+            );
+        }
+        assert!(!signer(SECRET).verifies(SIGNATURE, ID, TIMESTAMP, b"{}"));
     }
 
     #[test]

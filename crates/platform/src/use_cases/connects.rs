@@ -167,7 +167,7 @@ impl Platform {
             AuthType::Oauth2 if app.client().is_none() => Err(PlatformError::Conflict(format!(
                 "the node has no OAuth 2 client for `{slug}`: the operator must register one at the \
                  app with the callback {}, and write its client_id and client_secret to an apps file \
-                 (DATA_DIR/apps/*.toml)",
+                 such as DATA_DIR/apps/{slug}.toml:\n\n[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret = \"…\"\n",
                 self.callback_url(slug)
             ))),
             AuthType::Oauth2 | AuthType::Fields => Ok(Arc::clone(app)),

@@ -69,7 +69,7 @@ impl<'a> Live<'a> {
     /// Leaves out the items that are there already.
     pub(super) async fn skip_past(&mut self) -> Result<()> {
         for follow in [&mut self.events, &mut self.logs, &mut self.errors] {
-            follow.latest(0).await?;
+            follow.skip_past().await?;
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ fn row(run: &Value) -> Vec<String> {
     };
     vec![
         text(run, "id").to_owned(),
-        timestamp::from_millis(&run["queued_at_ms"]),
+        timestamp::listed_millis(&run["queued_at_ms"]),
         text(run, "name").to_owned(),
         workflow::cause(run, text(run, "trigger")),
         outcome,

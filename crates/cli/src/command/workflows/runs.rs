@@ -66,7 +66,7 @@ pub(super) fn listing(runs: &[Value]) -> String {
     let rows = runs.iter().map(|run| {
         vec![
             text(run, "id").to_owned(),
-            timestamp::from_millis(&run["queued_at_ms"]),
+            timestamp::listed_millis(&run["queued_at_ms"]),
             run_card::cause(run),
             text(run, "status").to_owned(),
             step::took(run),

@@ -42,7 +42,7 @@ pub(super) fn listing(workflows: &[Value]) -> String {
             text(workflow, "name").to_owned(),
             active(workflow).to_owned(),
             triggers.collect::<Vec<_>>().join(", "),
-            timestamp::from_seconds(&workflow["updated_at"]),
+            timestamp::listed_seconds(&workflow["updated_at"]),
         ]
     });
     table::listing(

@@ -33,12 +33,10 @@ async fn a_file_is_deployed_and_shown() {
         source.endpoint()
     );
     assert_eq!(seen.stdout, expected);
-    assert!(
-        seen.stderr
-            .contains(&format!("headwater events {} -f", source.id)),
-        "{}",
-        seen.stderr
-    );
+    let curl = format!("curl {} -H", source.endpoint());
+    for next in [curl.as_str(), "headwater events inbox -f"] {
+        assert!(seen.stderr.contains(next), "{}", seen.stderr);
+    }
 }
 
 #[tokio::test]

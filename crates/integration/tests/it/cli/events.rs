@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use crate::code::EMITTER;
 
 #[tokio::test]
-async fn events_are_lines_oldest_first_or_json_newest_first() {
+async fn events_are_oldest_first_as_lines_and_as_json() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
     let emits = json!([[{"n": 1}, {}], [{"n": 2}, {"summary": "Two", "name": "news"}]]);
@@ -28,7 +28,7 @@ async fn events_are_lines_oldest_first_or_json_newest_first() {
         .json();
     assert_eq!(
         payloads(items.as_array().unwrap()),
-        [json!({"n": 2}), json!({"n": 1})]
+        [json!({"n": 1}), json!({"n": 2})]
     );
     let one = node
         .cli(&["events", &source.id, "-n", "1", "--json"])
@@ -36,6 +36,25 @@ async fn events_are_lines_oldest_first_or_json_newest_first() {
         .ok()
         .json();
     assert_eq!(payloads(one.as_array().unwrap()), [json!({"n": 2})]);
+    let whole = node.cli(&["events", "emitter", "--full", "-n", "1"]).await;
+    let whole = whole.ok().stdout;
+    for part in [
+        "SUMMARY   Two\n",
+        "CHANNEL   news\n",
+        "RUN       inv_",
+        "{\n  \"n\": 2\n}\n",
+    ] {
+        assert!(whole.contains(part), "{whole}");
+    }
+    let id = one[0]["id"].as_str().unwrap();
+    let found = node.cli(&["events", "emitter", id]).await.ok();
+    assert!(found.stdout.contains("\"n\": 2"), "{}", found.stdout);
+    let found = node.cli(&["events", "emitter", id, "--json"]).await.ok();
+    assert_eq!(found.json()["event"], json!({"n": 2}));
+    let since = node.cli(&["events", "emitter", "--since", "1h"]).await.ok();
+    assert_eq!(since.stdout, seen.stdout);
+    let later = ["events", "emitter", "--since", "2100-01-01"];
+    assert_eq!(node.cli(&later).await.ok().stdout, "");
     let channel = node
         .cli(&["events", &source.id, "--channel", "news", "--json"])
         .await

@@ -22,7 +22,8 @@ async fn sources_are_listed_as_a_table_or_json() {
     );
     assert!(lines[2].contains(&emitter.id), "{table}");
     let listed = node.cli(&["list", "--json"]).await.ok().json();
-    assert_eq!(listed, json!([inbox.record, emitter.record]));
+    let path = "/users/me/sources?expand=health";
+    assert_eq!(listed, json!(node.get(path).await.is(200).items()));
 }
 
 #[tokio::test]
@@ -39,7 +40,8 @@ async fn a_source_and_a_component_are_described() {
         .await
         .ok()
         .json();
-    assert_eq!(described, source.record);
+    let path = format!("{}?expand=health", source.path());
+    assert_eq!(described, node.get(&path).await.is(200).data());
     let shown = node.cli(&["describe", &source.id]).await.ok().stdout;
     assert!(
         shown.contains(source.record["component_id"].as_str().unwrap()),

@@ -113,3 +113,17 @@ async fn clients_of_the_api_get_json() {
     let answer = node.send(request.header("accept", BROWSER)).await;
     answer.is(405).error();
 }
+
+#[tokio::test]
+async fn a_path_that_is_nearly_right_leads_to_the_operation() {
+    let node = Node::start().await;
+    for (path, status, meant) in [
+        ("/sources", 405, "GET /v1/users/me/sources"),
+        ("/webhooks", 405, "GET /v1/users/me/webhooks"),
+        ("/projects", 404, "GET /v1/workspaces"),
+    ] {
+        let error = node.get(path).await.is(status).error();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(meant), "{path}: {message}");
+    }
+}

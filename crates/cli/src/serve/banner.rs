@@ -1,0 +1,77 @@
+//! The lines below the ready line, for a person at a terminal: where everything is, and the next command.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use super::{ServeArguments, data_dir::DataDir};
+use crate::arguments::{DEFAULT_DATA_DIR, DEFAULT_URL};
+
+/// The lines, each below the other.
+pub(super) fn lines(
+    options: &ServeArguments,
+    address: SocketAddr,
+    given: &Path,
+    data_dir: &DataDir,
+) -> String {
+    let local = local_url(address);
+    let public = options.public_url.as_ref().map(ToString::to_string);
+    let url = public.unwrap_or_else(|| local.clone());
+    let url = url.trim_end_matches('/');
+    let mut lines = vec![
+        ("web UI", format!("{url}/  (`headwater open` signs you in)")),
+        ("API", format!("{url}/docs")),
+        ("API key", data_dir.shown_key_path()),
+    ];
+    let mut variables = String::new();
+    if given != Path::new(DEFAULT_DATA_DIR) {
+        let shown = data_dir.shown();
+        variables.push_str(&format!(" HEADWATER_DATA_DIR={shown}"));
+    }
+    if local != DEFAULT_URL {
+        variables.push_str(&format!(" HEADWATER_URL={local}"));
+    }
+    if !variables.is_empty() {
+        lines.push(("set", format!("export{variables}")));
+    }
+    lines.push((
+        "next",
+        "headwater init source, headwater deploy FILE".to_owned(),
+    ));
+    if address.ip().is_unspecified() && options.public_url.is_none() {
+        lines.push((
+            "note",
+            "endpoints have addresses that others cannot use; set --public-url".to_owned(),
+        ));
+    }
+    let lines = lines.into_iter();
+    let lines = lines.map(|(name, value)| format!("  {name:<8} {value}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The address at which this machine reaches the node.
+fn local_url(address: SocketAddr) -> String {
+    let mut address = address;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_all_interfaces_is_reached_at_the_loopback() {
+        for (address, url) in [
+            ("0.0.0.0:3000", "http://127.0.0.1:3000"),
+            ("[::]:3000", "http://[::1]:3000"),
+            ("10.0.0.1:80", "http://10.0.0.1:80"),
+        ] {
+            assert_eq!(local_url(address.parse().unwrap()), url);
+        }
+    }
+}

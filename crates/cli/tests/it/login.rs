@@ -1,0 +1,118 @@
+//! `login`, `logout` and profiles: the key that a command uses, and the message where there is none.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::node::{Node, Received, Seen};
+
+fn user(node: &Node) {
+    node.on("GET /v1/users/me", |request| {
+        answer(request, json!({"username": "ada"}))
+    });
+    node.on("GET /v1/users/me/sources", |request| {
+        answer(request, json!([]))
+    });
+}
+
+fn answer(request: &Received, data: Value) -> (u16, Value) {
+    match request.authorization.as_deref() {
+        Some("Bearer mine" | "Bearer other") => (200, json!({"page_info": {}, "data": data})),
+        _ => (
+            401,
+            json!({"error": {"code": "unauthenticated", "message": "no"}}),
+        ),
+    }
+}
+
+/// The binary without a node's address or key, but with a home.
+async fn run(home: &Path, node: &Node, arguments: &[&str]) -> Seen {
+    let mut command = node.command(arguments);
+    command
+        .env_remove("HEADWATER_URL")
+        .env_remove("HEADWATER_API_KEY")
+        .env("HOME", home)
+        .current_dir(home);
+    command.output().await.unwrap().into()
+}
+
+fn used(node: &Node) -> Option<String> {
+    let mut asked = node.received("GET /v1/users/me/sources");
+    asked.pop().unwrap().authorization
+}
+
+#[tokio::test]
+async fn a_login_is_good_in_every_folder_until_the_logout() {
+    let node = Node::start().await;
+    user(&node);
+    let home = tempfile::tempdir().unwrap();
+    let wrong = ["login", &node.url, "--api-key", "wrong"];
+    let seen = run(home.path(), &node, &wrong).await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stderr
+            .contains("does not know the API key of this login"),
+        "{}",
+        seen.stderr
+    );
+    let nobody = run(home.path(), &node, &["login", &node.url]).await;
+    assert_eq!(nobody.code, 2, "{}", nobody.stderr);
+    let login = ["login", &node.url, "--api-key", "mine"];
+    let seen = run(home.path(), &node, &login).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert!(
+        seen.stdout.contains("PROFILE   default\n"),
+        "{}",
+        seen.stdout
+    );
+    let file = home.path().join(".config/headwater/profiles.toml");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+
+    assert_eq!(run(home.path(), &node, &["list"]).await.code, 0);
+    assert_eq!(used(&node).as_deref(), Some("Bearer mine"));
+    // A folder of a node counts before the last login, a profile that is named before the folder.
+    let data_dir = home.path().join("headwater-data");
+    std::fs::create_dir(&data_dir).unwrap();
+    std::fs::write(data_dir.join("api-key"), "other").unwrap();
+    let at = ["list", "--url", &node.url];
+    assert_eq!(run(home.path(), &node, &at).await.code, 0);
+    assert_eq!(used(&node).as_deref(), Some("Bearer other"));
+    let named = ["list", "--profile", "default"];
+    assert_eq!(run(home.path(), &node, &named).await.code, 0);
+    assert_eq!(used(&node).as_deref(), Some("Bearer mine"));
+    std::fs::remove_dir_all(&data_dir).unwrap();
+
+    assert_eq!(run(home.path(), &node, &["logout"]).await.code, 0);
+    assert_eq!(run(home.path(), &node, &["logout"]).await.code, 1);
+    let seen = run(home.path(), &node, &at).await;
+    for told in [
+        "there is no API key",
+        "./headwater-data/api-key does not exist",
+        "headwater login",
+    ] {
+        assert!(seen.stderr.contains(told), "{}", seen.stderr);
+    }
+}
+
+#[tokio::test]
+async fn a_profiles_key_goes_to_the_profiles_node_only() {
+    let (node, other) = (Node::start().await, Node::start().await);
+    user(&node);
+    user(&other);
+    let home = tempfile::tempdir().unwrap();
+    let login = ["login", &node.url, "--api-key", "mine", "--profile", "work"];
+    assert_eq!(run(home.path(), &node, &login).await.code, 0);
+    for profile in [&["--profile", "work"][..], &[]] {
+        let elsewhere = [&["list", "--url", &other.url][..], profile].concat();
+        assert_eq!(run(home.path(), &node, &elsewhere).await.code, 1);
+        assert_eq!(used(&other), None);
+    }
+    let unknown = run(home.path(), &node, &["list", "--profile", "home"]).await;
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.stderr.contains("headwater login --profile home"),
+        "{}",
+        unknown.stderr
+    );
+}

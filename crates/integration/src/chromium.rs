@@ -1,12 +1,17 @@
 //! A real browser, driven from outside: Chromium without a window, with a profile of its own.
 
-use std::{mem::ManuallyDrop, path::PathBuf, process::Command, time::Duration};
+use std::{
+    mem::ManuallyDrop,
+    path::PathBuf,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::{
-    ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver,
+    ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver, error::WebDriverErrorInner,
     prelude::ElementQueryable as _,
 };
 
@@ -17,8 +22,10 @@ const STARTED: &str = "ChromeDriver was started successfully on port ";
 /// Generous: the machine may do a lot besides.
 const FOUND_WITHIN: Duration = Duration::from_secs(30);
 const ASKED_EVERY: Duration = Duration::from_millis(50);
-/// How often an element is read that goes with its page.
+/// How often something is tried that other things of the machine or of the page may spoil.
 const TRIES: usize = 10;
+/// The driver's last words when it has no port.
+const PORT_TAKEN: &str = "port not available";
 
 /// Notes everything that a page does wrong, and the streams that it has open, from before its first script on.
 const WATCH: &str = r#"
@@ -50,6 +57,26 @@ pub struct Chromium {
     driver: ManuallyDrop<WebDriver>,
     _process: Process,
     _profile: Profile,
+}
+
+/// A driver of browsers, and its port. It takes a free port of IPv6 and wants the same one of IPv4, which another process
+/// may have: it ends then, and another try finds another.
+fn chromedriver() -> (Process, u16) {
+    let is_ready = |line: &str| {
+        let (_, port) = line.split_once(STARTED)?;
+        port.trim_end_matches('.').parse().ok()
+    };
+    let start = || {
+        let mut command = Command::new("chromedriver");
+        Process::attempt("chromedriver", command.arg("--port=0"), is_ready)
+    };
+    for _ in 0..TRIES {
+        match start() {
+            Err(error) if error.contains(PORT_TAKEN) => {}
+            started => return started.unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+    panic!("chromedriver finds no port in {TRIES} tries");
 }
 
 /// The folder of a browser's profile. Dropping it ends the browser that still has it: one outlives a driver that is killed,
@@ -95,15 +122,7 @@ pub struct Tab<'a> {
 impl Chromium {
     /// Starts a browser.
     pub async fn start() -> Self {
-        let (process, port) = tokio::task::spawn_blocking(|| {
-            let mut command = Command::new("chromedriver");
-            Process::start("chromedriver", command.arg("--port=0"), |line| {
-                let (_, port) = line.split_once(STARTED)?;
-                port.trim_end_matches('.').parse::<u16>().ok()
-            })
-        })
-        .await
-        .unwrap();
+        let (process, port) = tokio::task::spawn_blocking(chromedriver).await.unwrap();
         let profile = Profile::new();
         let mut capabilities = DesiredCapabilities::chrome();
         for argument in [
@@ -181,6 +200,15 @@ impl Tab<'_> {
         }
     }
 
+    /// Waits until the page with this path, and query, is shown.
+    pub async fn arrives_at(&self, path: &str) {
+        let deadline = Instant::now() + FOUND_WITHIN;
+        while self.path().await != path {
+            let is_late = Instant::now() >= deadline;
+            assert!(!is_late, "not at {path}, but at {}", self.path().await);
+        }
+    }
+
     /// Waits until an element is there, and returns its text.
     pub async fn sees(&self, selector: &str) -> String {
         // The page may go while it is read; the one that comes is meant.
@@ -248,9 +276,14 @@ impl Tab<'_> {
 
     /// Presses a button or follows a link.
     pub async fn press(&self, selector: &str) {
-        let element = self.element(selector).await;
-        let pressed = element.click().await;
-        pressed.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        // A list may be written anew between the look and the click: the element that comes is meant.
+        for _ in 0..TRIES {
+            match self.element(selector).await.click().await {
+                Err(error) if matches!(*error, WebDriverErrorInner::StaleElementReference(_)) => {}
+                pressed => return pressed.unwrap_or_else(|error| panic!("{selector}: {error}")),
+            }
+        }
+        panic!("`{selector}` at {} goes again and again", self.path().await);
     }
 
     /// Writes into a field what a person would type, instead of what is there.

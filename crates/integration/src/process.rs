@@ -39,6 +39,15 @@ impl Process {
         command: &mut Command,
         is_ready: impl Fn(&str) -> Option<T>,
     ) -> (Self, T) {
+        Self::attempt(name, command, is_ready).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same for a command that may end before it is ready; the error has what it printed.
+    pub(crate) fn attempt<T>(
+        name: &str,
+        command: &mut Command,
+        is_ready: impl Fn(&str) -> Option<T>,
+    ) -> Result<(Self, T), String> {
         let spawned = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -63,7 +72,7 @@ impl Process {
             match printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => {
                     if let Some(found) = is_ready(&line) {
-                        return (process, found);
+                        return Ok((process, found));
                     }
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -71,10 +80,10 @@ impl Process {
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     let status = process.child.as_mut().map(Child::wait);
-                    panic!(
+                    return Err(format!(
                         "{name} ended before it was ready ({status:?}):\n{}",
                         process.output()
-                    )
+                    ));
                 }
             }
         }

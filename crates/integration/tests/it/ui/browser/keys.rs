@@ -96,8 +96,7 @@ async fn the_palette_finds_pages_acts_and_things() {
     assert!(text.as_str().unwrap().contains("Search events"), "{text}");
     tab.type_keys(Key::Up).await;
     tab.type_keys(Key::Enter).await;
-    tab.sees_text(".tabs", "Events").await;
-    assert_eq!(tab.path().await, format!("/sources/{}", source.id));
+    tab.arrives_at(&format!("/sources/{}", source.id)).await;
     // A page, by the button, where there is room for it.
     tab.look(Look {
         width: 1_280,

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::{
     account::Account,
     https,
-    process::{Process, free_port},
+    process::{Process, start_at_a_port},
 };
 
 const PASSWORD: &str = "of-the-tests";
@@ -49,27 +49,27 @@ impl Mysql {
             "--auth-root-authentication-method=normal",
         ]);
         run(install.arg(&data));
-        let port = free_port();
-        let mut server = account.command(&program("mariadbd"));
-        server.args([
-            "--no-defaults",
-            &data,
-            "--bind-address=127.0.0.1",
-            "--skip-log-bin",
-        ]);
-        server
-            .arg(format!("--port={port}"))
-            .arg(option("socket", folder.path(), "socket"));
-        server.arg(option("ssl-cert", folder.path(), "server.crt"));
-        server.arg(option("ssl-key", folder.path(), "server.key"));
-        // Nothing here has to survive.
-        server.args([
-            "--innodb-flush-log-at-trx-commit=0",
-            "--innodb-buffer-pool-size=16M",
-        ]);
-        let (process, ()) = Process::start("mariadbd", &mut server, |line| {
-            line.contains("ready for connections").then_some(())
-        });
+        let command = |port: u16| {
+            let mut server = account.command(&program("mariadbd"));
+            server.args([
+                "--no-defaults",
+                &data,
+                "--bind-address=127.0.0.1",
+                "--skip-log-bin",
+            ]);
+            server
+                .arg(format!("--port={port}"))
+                .arg(option("socket", folder.path(), "socket"));
+            server.arg(option("ssl-cert", folder.path(), "server.crt"));
+            server.arg(option("ssl-key", folder.path(), "server.key"));
+            // Nothing here has to survive.
+            server.args([
+                "--innodb-flush-log-at-trx-commit=0",
+                "--innodb-buffer-pool-size=16M",
+            ]);
+            server
+        };
+        let (process, port) = start_at_a_port("mariadbd", "ready for connections", command);
         let mysql = Self {
             _process: process,
             folder,

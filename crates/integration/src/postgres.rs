@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     account::Account,
-    process::{Process, free_port},
+    process::{Process, start_at_a_port},
 };
 
 const PASSWORD: &str = "of-the-tests";
@@ -112,14 +112,6 @@ impl Server {
             "initdb: {}",
             String::from_utf8_lossy(&made.stderr)
         );
-        let port = free_port();
-        let mut postgres = account.command(&programs.join("postgres"));
-        postgres
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(folder.path())
-            .args(["-p", &port.to_string()]);
         let settings = [
             "listen_addresses=127.0.0.1",
             "fsync=off",
@@ -131,12 +123,20 @@ impl Server {
             "ssl_cert_file=../server.crt",
             "ssl_key_file=../server.key",
         ];
-        for setting in settings {
-            postgres.args(["-c", setting]);
-        }
-        let (process, ()) = Process::start("postgres", &mut postgres, |line| {
-            line.contains("ready to accept connections").then_some(())
-        });
+        let command = |port: u16| {
+            let mut postgres = account.command(&programs.join("postgres"));
+            postgres
+                .arg("-D")
+                .arg(&data)
+                .arg("-k")
+                .arg(folder.path())
+                .args(["-p", &port.to_string()]);
+            for setting in settings {
+                postgres.args(["-c", setting]);
+            }
+            postgres
+        };
+        let (process, port) = start_at_a_port("postgres", "ready to accept connections", command);
         Self {
             _process: process,
             folder,

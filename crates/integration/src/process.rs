@@ -15,6 +15,9 @@ const START_DEADLINE: Duration = Duration::from_secs(180);
 /// Generous: what a process has printed lies in a pipe until a thread of the test reads it.
 const OUTPUT_DEADLINE: Duration = Duration::from_secs(30);
 
+/// How often a server is started at another port.
+const TRIES: usize = 3;
+
 /// A started process; dropping it kills it.
 pub(crate) struct Process {
     name: String,
@@ -189,8 +192,30 @@ fn keep_lines(
     })
 }
 
-/// A port that was free a moment ago, for servers that cannot choose one themselves.
-pub(crate) fn free_port() -> u16 {
+/// Starts a server that cannot choose a port itself at one that was free a moment ago, and waits until it prints a line
+/// with that text; returns the port, too. If another process takes it in that moment, the server ends, and another try has
+/// another port.
+pub(crate) fn start_at_a_port(
+    name: &str,
+    ready: &str,
+    command: impl Fn(u16) -> Command,
+) -> (Process, u16) {
+    let is_ready = |line: &str| line.contains(ready).then_some(());
+    let mut failures = Vec::new();
+    while failures.len() < TRIES {
+        let port = free_port();
+        match Process::attempt(name, &mut command(port), is_ready) {
+            Ok((process, ())) => return (process, port),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    panic!(
+        "{name} does not start in {TRIES} tries: {}",
+        failures.join("\n")
+    );
+}
+
+fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::{
-    process::{Process, free_port},
+    process::{Process, start_at_a_port},
     python,
 };
 
@@ -34,16 +34,16 @@ impl S3 {
     }
 
     fn start_blocking() -> Self {
-        let port = free_port();
-        let mut server = Command::new(python::interpreter());
-        server
-            .args(["-m", "moto.server", "-H", "127.0.0.1", "-p"])
-            .arg(port.to_string())
-            .env("PYTHONUNBUFFERED", "1")
-            .env("INITIAL_NO_AUTH_ACTION_COUNT", CALLS_UNCHECKED);
-        let (process, ()) = Process::start("moto", &mut server, |line| {
-            line.contains("Running on").then_some(())
-        });
+        let command = |port: u16| {
+            let mut server = Command::new(python::interpreter());
+            server
+                .args(["-m", "moto.server", "-H", "127.0.0.1", "-p"])
+                .arg(port.to_string())
+                .env("PYTHONUNBUFFERED", "1")
+                .env("INITIAL_NO_AUTH_ACTION_COUNT", CALLS_UNCHECKED);
+            server
+        };
+        let (process, port) = start_at_a_port("moto", "Running on", command);
         let mut s3 = Self {
             _process: process,
             port,

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{
     account::Account,
-    process::{Process, free_port},
+    process::{Process, start_at_a_port},
 };
 
 const SSHD: &str = "/usr/sbin/sshd";
@@ -44,11 +44,9 @@ impl Ssh {
         if Account::of_the_tests().is_root() {
             std::fs::create_dir_all(PRIVILEGE_SEPARATION).unwrap();
         }
-        let port = free_port();
         let settings = [
             format!("HostKey {}", path("host").display()),
             format!("AuthorizedKeysFile {}", path("user.pub").display()),
-            format!("ListenAddress 127.0.0.1:{port}"),
             "PidFile none".to_owned(),
             "UsePAM no".to_owned(),
             "StrictModes no".to_owned(),
@@ -58,11 +56,13 @@ impl Ssh {
             "ForceCommand internal-sftp".to_owned(),
         ];
         std::fs::write(path("config"), settings.join("\n")).unwrap();
-        let mut sshd = Command::new(SSHD);
-        sshd.args(["-D", "-e", "-f"]).arg(path("config"));
-        let (process, ()) = Process::start("sshd", &mut sshd, |line| {
-            line.contains("Server listening on").then_some(())
-        });
+        let command = |port: u16| {
+            let mut sshd = Command::new(SSHD);
+            sshd.args(["-D", "-e", "-f"]).arg(path("config"));
+            sshd.arg(format!("-oListenAddress=127.0.0.1:{port}"));
+            sshd
+        };
+        let (process, port) = start_at_a_port("sshd", "Server listening on", command);
         Self {
             _process: process,
             folder,

@@ -118,10 +118,10 @@ async fn settings_are_shown_and_changed() {
 #[tokio::test]
 async fn other_browsers_are_signed_out() {
     let node = Node::start().await;
-    let visitor = Visitor::of(&node).await;
     let other = Visitor::of(&node).await;
-    let sessions = node.get("/sessions").await.is(200).items();
-    let id = sessions[1]["id"].as_str().unwrap();
+    let of_other = node.get("/sessions").await.is(200).items().remove(0);
+    let visitor = Visitor::of(&node).await;
+    let id = of_other["id"].as_str().unwrap();
     visitor
         .post(&format!("/settings/sessions/{id}/end"), &[])
         .await

@@ -59,11 +59,13 @@ async fn a_wrong_key_signs_nobody_in_and_is_heard_a_few_times_only() {
 #[tokio::test]
 async fn a_session_ends_at_once_wherever_it_is_ended() {
     let node = Node::start().await;
-    let (one, two) = (Visitor::of(&node).await, Visitor::of(&node).await);
+    let one = Visitor::of(&node).await;
     one.get("/sources").await.is(200);
+    let of_one = node.get("/sessions").await.is(200).items().remove(0);
+    let two = Visitor::of(&node).await;
     let sessions = node.get("/sessions").await.is(200).items();
     assert_eq!(sessions.len(), 2);
-    let path = format!("/sessions/{}", sessions[0]["id"].as_str().unwrap());
+    let path = format!("/sessions/{}", of_one["id"].as_str().unwrap());
     node.delete(&path).await.is(204);
     one.get("/sources").await.is(303);
     let answer = two.post("/signout", &[]).await.is(303);
@@ -94,7 +96,7 @@ async fn a_session_ends_with_its_key() {
 
 #[tokio::test]
 async fn a_session_outlasts_the_node_and_is_in_no_file() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let visitor = Visitor::of(&node).await;
     let secret = visitor.cookie.split_once('=').unwrap().1.to_owned();
     node.kill_9();

@@ -66,6 +66,7 @@ async fn cells_of_sources_and_home_change_and_keep_the_focus() {
     let row = format!("tr[data-row='{}']", source.id);
     tab.open("/sources").await;
     tab.sees_text(&row, "waiting").await;
+    tab.sees_text("[data-live-state]", "Live").await;
     tab.evaluate(&format!("document.querySelector(\"{row} a\").focus()"))
         .await;
     node.run(&source, json!({"body": {"order": 7}})).await;

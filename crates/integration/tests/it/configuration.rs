@@ -47,7 +47,8 @@ async fn the_folder_of_workflows_and_its_workspace_may_be_in_the_file() {
     let file = folder.path().join("headwater.toml");
     std::fs::write(&file, "").unwrap();
     let config = format!("--config={}", file.display());
-    let mut node = Node::builder().flag(&config).start().await;
+    let builder = Node::builder().own_address();
+    let mut node = builder.flag(&config).start().await;
     let workspace = json!({ "orgname": "acme" });
     let workspace = node.post("/workspaces", workspace).await.is(200).data();
     node.kill_9();

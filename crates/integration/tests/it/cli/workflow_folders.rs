@@ -49,7 +49,8 @@ impl Folders {
     }
 
     async fn served(&self) -> Node {
-        Node::builder().flag(&self.flag()).start().await
+        let builder = Node::builder().own_address();
+        builder.flag(&self.flag()).start().await
     }
 }
 
@@ -281,7 +282,7 @@ async fn a_copy_with_its_id_is_refused_until_it_is_a_workflow_of_its_own() {
 async fn workflows_live_in_the_workspace_that_is_named_and_a_missing_one_is_a_usage_error() {
     let folders = Folders::new();
     folders.workflow("orders", "Orders");
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let workspace = json!({ "orgname": "acme" });
     let workspace = node.post("/workspaces", workspace).await.is(200).data();
     node.kill_9();

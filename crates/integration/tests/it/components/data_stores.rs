@@ -99,7 +99,7 @@ async fn sources_and_actions_share_a_store_by_its_name() {
 
 #[tokio::test]
 async fn a_record_that_was_written_survives_the_run_that_threw_and_the_node() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let code = COUNTER.replace("this.$emit(", "throw new Error(");
     let source = node.deploy(&code, json!({"store": "shared"})).await;
     node.run(&source, json!({})).await;

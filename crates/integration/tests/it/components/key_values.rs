@@ -24,7 +24,7 @@ export default {
 #[tokio::test]
 async fn a_map_is_bounded_and_can_be_shrunk_across_restarts() {
     const MIB: usize = 1024 * 1024;
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(HOARDER, json!({})).await;
     for (key, mib) in [("a", 9), ("b", 9), ("b", 6), ("a", 0)] {
         let report = node.run(&source, json!({"key": key, "mib": mib})).await;

@@ -156,7 +156,7 @@ async fn assert_refused(node: &Node, source: &Source, event: Value, deeds: &[&st
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_outside_its_folder_are_refused() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(CODE, json!({})).await;
     // A file of its own can be read, so that refusals mean something.
     let own = deed(&node, &source, "keep", json!({"text": "mine"})).await;

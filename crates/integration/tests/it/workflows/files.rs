@@ -7,7 +7,7 @@ use super::{Folder, HTTP, step};
 
 #[tokio::test]
 async fn a_file_outlives_its_run_and_is_there_for_whoever_has_its_url() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let write = "await (await import('node:fs/promises')).writeFile('/tmp/local', 'line\\n'.repeat(100_000));
         const file = await $.files.open('reports/a b.csv').fromFile('/tmp/local');
         return { file, url: await file.toUrl() };";

@@ -16,12 +16,13 @@ fn listen(node: &Node, arguments: &[&str]) -> Dialogue {
     node.start_cli(&folder, &[&["listen"], arguments].concat())
 }
 
-/// Waits until it is connected, and tells the secret.
-async fn secret_of(listening: &mut Dialogue) -> String {
-    listening.expect("secret of the signatures: ").await;
-    let secret = listening.expect("\n").await.trim().to_owned();
-    listening.expect("Ctrl-C ends").await;
-    secret
+/// Waits until it has begun and has told of those events, which are on another stream than notes; tells the secret.
+async fn secret_of(listening: &mut Dialogue, events: &[&str]) -> String {
+    let notes = ["secret of the signatures: ", "Ctrl-C ends"];
+    listening.expect_all(&[&notes[..], events].concat()).await;
+    let printed = listening.transcript();
+    let (_, secret) = printed.split_once(notes[0]).unwrap();
+    secret.split_whitespace().next().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -40,8 +41,7 @@ async fn events_are_sent_on_signed_and_each_is_told_with_its_answer() {
         &node,
         &["emitter", "--forward-to", &address, "--since", "1h"],
     );
-    let secret = secret_of(&mut listening).await;
-    listening.expect("{\"n\":0}  →  200 OK").await;
+    let secret = secret_of(&mut listening, &["{\"n\":0}  →  200 OK"]).await;
     let emits = json!([[{"n": 1}, {"name": "news"}], [{"bad": 2}, {"summary": "Two"}]]);
     emit(&node, &source, emits).await;
     listening.expect("news  {\"n\":1}  →  200 OK").await;
@@ -125,7 +125,7 @@ async fn listening_goes_on_through_a_restart_without_loss_or_double() {
         "--json",
     ];
     let mut listening = listen(&node, &arguments);
-    assert_eq!(secret_of(&mut listening).await, secret);
+    assert_eq!(secret_of(&mut listening, &[]).await, secret);
     for n in 0..6 {
         emit(&node, &source, json!([[n, {}]])).await;
         listening.expect("\"status\":200").await;
@@ -147,7 +147,7 @@ async fn a_receiver_that_is_not_there_is_told_and_only_new_events_are_sent() {
     let source = node.deploy(EMITTER, json!({})).await;
     emit(&node, &source, json!([["old", {}]])).await;
     let mut listening = listen(&node, &["emitter", "--forward-to", "127.0.0.1:9"]);
-    secret_of(&mut listening).await;
+    secret_of(&mut listening, &[]).await;
     emit(&node, &source, json!([["new", {}]])).await;
     let told = listening.expect("refused").await;
     assert!(told.contains("\"new\"") && !told.contains("old"), "{told}");

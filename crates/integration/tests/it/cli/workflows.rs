@@ -176,13 +176,13 @@ async fn a_run_that_waits_goes_on_with_the_data_that_it_is_given() {
     let run = ["workflows", "run", "orders", "--wait"];
     let mut running = desk.node.start_cli(desk.folder.path(), &run);
     running.expect("enrich waits (suspend)").await;
-    let id = running.data().lines().next().unwrap().to_owned();
-    let waiting = ["runs", "orders", "--status", "waiting"];
-    let seen = desk.workflows(&waiting).await.ok();
-    assert!(seen.stdout.contains(&id), "{}", seen.stdout);
+    let waiting = ["runs", "orders", "--status", "waiting", "--json"];
+    let seen = desk.workflows(&waiting).await.ok().json();
+    let id = seen[0]["id"].as_str().unwrap().to_owned();
     let resume = ["resume", &id, "--data", "{\"ok\": 1}"];
     desk.workflows(&resume).await.ok();
     assert!(running.end().await.success(), "{}", running.transcript());
+    assert!(running.data().starts_with(&id), "{}", running.data());
     let seen = desk
         .node
         .cli(&["runs", "describe", &id, "--json"])
@@ -198,6 +198,7 @@ async fn a_run_that_waits_goes_on_with_the_data_that_it_is_given() {
     let seen = desk.workflows(&["run", "orders"]).await.ok();
     let id = seen.stdout.trim();
     desk.workflows(&["cancel", id]).await.ok();
+    crate::workflows::until(&desk.node, &format!("/runs/{id}"), "cancelled").await;
     let seen = desk
         .node
         .cli(&["runs", "describe", id, "--json"])

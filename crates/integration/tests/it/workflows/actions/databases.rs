@@ -35,7 +35,7 @@ async fn a_new_row_starts_a_run_that_writes_one() {
     postgresql: {{ authProvisionId: {account} }}
     sql:
       auth: {{ app: postgresql }}
-      query: "select state, count(*)::int as n from order_state where order_id <= $1 group by 1"
+      query: "select state, count(*)::int as n from order_state where order_id <= $1 + 1 group by 1"
       params: ["{{{{event.id}}}}"]
 "#
     );

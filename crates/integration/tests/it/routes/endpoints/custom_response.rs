@@ -143,7 +143,7 @@ async fn without_an_answer_a_run_that_returned_is_empty_and_one_that_threw_is_an
 
 #[tokio::test]
 async fn a_run_that_takes_too_long_is_ended_and_the_request_told() {
-    let node = Node::builder().flag("--run-timeout=500ms").start().await;
+    let node = Node::builder().flag("--run-timeout=2s").start().await;
     let code = responding(
         "if (event.path === '/hang') await new Promise(() => setInterval(() => {}, 1000)); \
                            this.http.respond({ status: 200, body: 'ok' });",

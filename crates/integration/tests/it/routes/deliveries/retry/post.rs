@@ -90,6 +90,7 @@ async fn many_are_retried_by_a_filter_after_a_count() {
     // Its pending deliveries become dead letters.
     let off = format!("/webhooks/{}", webhooks[1]);
     node.patch(&off, json!({"active": false})).await.is(200);
+    node.deliveries_in(&webhooks[1], "dead", 2).await;
     receiver.answer(|_| Reply::status(200));
     let path = "/deliveries/retry";
     let dead = node

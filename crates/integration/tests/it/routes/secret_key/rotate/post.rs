@@ -57,14 +57,16 @@ async fn accounts_props_and_webhooks_work_on_with_the_new_key() {
     let (receiver, source) = (Receiver::start().await, deploy(&node).await);
     let webhook = node.webhook(&receiver.url()).await;
     let secret = webhook["secret"].as_str().unwrap();
-    node.subscribe(&source.id, webhook["id"].as_str().unwrap(), "")
-        .await;
+    let webhook_id = webhook["id"].as_str().unwrap();
+    node.subscribe(&source.id, webhook_id, "").await;
     let former = key_file(&node);
 
     assert_eq!(rotate(&node).await, json!({"resealed": 4, "unreadable": 0}));
     assert_eq!(emitted(&node, &source).await, OPENED);
     assert_eq!(rotate(&node).await, json!({"resealed": 4, "unreadable": 0}));
     assert_eq!(key_file(&node).lines().count(), 3);
+    // A delivery that the restart meets would be made twice.
+    node.deliveries_in(webhook_id, "delivered", 1).await;
 
     node.restart().await;
     let keys = key_file(&node);

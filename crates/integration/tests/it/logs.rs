@@ -118,6 +118,6 @@ async fn a_hook_names_the_request_that_deploys() {
 async fn the_first_key_is_in_no_log() {
     let node = Node::builder().flag("--log-json").without_key();
     let node = node.start().await;
-    assert!(!node.output().contains(node.api_key()), "{}", node.output());
-    node.output_with("API key of the first user");
+    let output = node.output_with("API key of the first user");
+    assert!(!output.contains(node.api_key()), "{output}");
 }

@@ -52,8 +52,10 @@ async fn a_callers_trace_goes_on_through_the_request_its_runs_and_the_delivery_o
     node.post("/subscriptions", subscription).await.is(200);
     let webhook_id = node.webhook_for(&listener.id, &receiver.url()).await;
     request(&node, &source, Some(&format!("00-{TRACE}-{SPAN}-01"))).await;
-    let wanted =
-        |spans: &[RecordedSpan]| of(spans, "run").len() == 2 && of(spans, "delivery").len() == 1;
+    // Each is sent when it ends, the request's beside the runs'.
+    let wanted = |spans: &[RecordedSpan]| {
+        ["endpoint", "run", "delivery"].map(|name| of(spans, name).len()) == [1, 2, 1]
+    };
     let spans = collector.until(wanted).await;
 
     let endpoint = of(&spans, "endpoint")[0];
@@ -89,7 +91,9 @@ async fn without_a_caller_a_trace_begins_at_the_trigger_and_a_failure_is_one() {
     let throwing = INBOX.replace("this.$emit(request)", "throw new Error(\"not today\")");
     let source = node.deploy(&throwing, json!({})).await;
     request(&node, &source, None).await;
-    let spans = collector.until(|spans| of(spans, "run").len() == 1).await;
+    let wanted =
+        |spans: &[RecordedSpan]| ["endpoint", "run"].map(|name| of(spans, name).len()) == [1, 1];
+    let spans = collector.until(wanted).await;
     let (endpoint, run) = (of(&spans, "endpoint")[0], of(&spans, "run")[0]);
     assert_eq!(endpoint.service, "somewhere");
     assert_eq!(endpoint.parent_id, "");

@@ -141,7 +141,7 @@ async fn a_delayed_event_waits_and_is_emitted_on_its_channel() {
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap();
-    let due = u64::try_from(now.as_millis()).unwrap() + 1500;
+    let due = u64::try_from(now.as_millis()).unwrap() + 5_000;
     let options = json!({"delivery_ts": due, "name": "later", "id": "x", "summary": "Later"});
     node.run(&source, json!({"emits": [[{"n": 1}, options]]}))
         .await;

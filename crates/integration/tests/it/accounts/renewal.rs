@@ -9,8 +9,8 @@ use super::{World, link, url, whoami};
 async fn a_token_that_has_ended_is_renewed_before_the_run() {
     let world = World::connected().await;
     let source = world.deploy().await;
-    // The next token is good for a second.
-    world.provider.set("accessTtl", "1").await;
+    // The next token is good for a run.
+    world.provider.set("accessTtl", "5").await;
     world.provider.end_access().await;
     assert_eq!(world.run(&source).await.len(), 1);
     world.provider.access_ended().await;

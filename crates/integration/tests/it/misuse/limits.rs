@@ -104,7 +104,7 @@ async fn other_requests_of_the_same_source_are_run_all_the_same() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_never_ends_is_ended_at_the_time_limit() {
-    let error = report(Node::builder().flag("--run-timeout=1s"), "hang").await;
+    let error = report(Node::builder().flag("--run-timeout=2s"), "hang").await;
     assert_eq!(error["code"], "LIMIT_WALL", "{error}");
 }
 

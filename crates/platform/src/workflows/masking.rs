@@ -5,11 +5,10 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
-use headwater_workflow::run::{FlowCall, Kept, StepEnd, StepOutcome};
 use serde_json::value::RawValue;
 
 use super::tokens::WaitKey;
-use crate::{error::PlatformError, log_line::LogLine};
+use crate::error::PlatformError;
 
 /// Bytes of a text, or of all values, that are looked through on the thread of whoever asks. More are left to a thread that
 /// nobody else waits for.
@@ -119,6 +118,10 @@ impl Masks {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.masks.is_empty()
+    }
+
     /// Plain text without the values.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match &self.finders {
@@ -174,48 +177,6 @@ impl Masks {
 
     fn mask(&self, found: &Match) -> &Mask {
         &self.masks[found.pattern().as_usize()]
-    }
-
-    /// Masks the end of an execution and its log.
-    pub(super) fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
-        if self.masks.is_empty() {
-            return;
-        }
-        for (_, value) in &mut end.exports {
-            self.kept(value);
-        }
-        match &mut end.outcome {
-            StepOutcome::Returned(Some(value)) => self.kept(value),
-            StepOutcome::Failed(failure) => {
-                for text in [&mut failure.error.message, &mut failure.error.stack] {
-                    *text = self.text(text).into_owned();
-                }
-            }
-            StepOutcome::Returned(None) | StepOutcome::Skipped => {}
-        }
-        for call in &mut end.flow {
-            if let FlowCall::Rerun {
-                context: Some(context),
-                ..
-            } = call
-            {
-                self.kept(context);
-            }
-        }
-        if let Some(reason) = &mut end.exit {
-            *reason = self.text(reason).into_owned();
-        }
-        for line in logs {
-            line.message = self.text(&line.message).into_owned();
-        }
-    }
-
-    fn kept(&self, value: &mut Kept) {
-        if let Kept::Here(json) = value
-            && let Some(masked) = self.json(json)
-        {
-            *value = Kept::Here(Arc::from(masked));
-        }
     }
 }
 
@@ -281,13 +242,13 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{json, value::to_raw_value};
 
     use super::*;
     use crate::signing_key::SigningKey;
 
-    fn masks(variables: &[(&str, &str)]) -> Masks {
+    pub(in crate::workflows) fn masks(variables: &[(&str, &str)]) -> Masks {
         let variables = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));

@@ -1,0 +1,47 @@
+//! Audit records: of acts that had an effect, and from the moment on from which they cannot be undone.
+
+use headwater_model::page::PageRequest;
+use headwater_platform::{AuditAction, ResumeRequest, WaitAnswer, WorkflowRunStatus};
+use headwater_store::AuditFilter;
+use serde_json::json;
+
+use crate::{
+    workflows::{Flow, step},
+    world::World,
+};
+
+impl World {
+    /// The number of records of an action on a thing.
+    async fn recorded(&self, action: AuditAction, target: &str) -> usize {
+        let filter = AuditFilter {
+            action: Some(action.name().to_owned()),
+            target_id: Some(target.to_owned()),
+            ..AuditFilter::default()
+        };
+        let page = PageRequest::first(10);
+        let found = self.platform.audit(&self.caller, &filter, &page).await;
+        found.unwrap().0.items.len()
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_resume_a_run_the_one_who_did_is_recorded() {
+    let world = World::new().await;
+    let wait = "- namespace: pause\n  type: wait\n  timeout: 1h\n".to_owned();
+    let flow = Flow::of(&[wait, step("after", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    let request = ResumeRequest::default();
+    let resumed = (0..20).map(|_| world.platform.resume_run(&world.caller, &run, &request));
+    let resumed = futures::future::join_all(resumed).await;
+    let count = |wanted: WaitAnswer| {
+        let answers = resumed.iter().flatten();
+        answers.filter(|answer| **answer == wanted).count()
+    };
+    assert_eq!(count(WaitAnswer::Taken), 1, "{resumed:?}");
+    assert!(count(WaitAnswer::Before) > 0, "{resumed:?}");
+    let records = world.recorded(AuditAction::RunResume, run.as_str()).await;
+    assert_eq!(records, 1);
+    world.step("after").await.returns();
+    world.succeeded(&run).await;
+}

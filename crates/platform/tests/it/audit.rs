@@ -1,11 +1,15 @@
 //! Audit records: of acts that had an effect, and from the moment on from which they cannot be undone.
 
+use std::pin::pin;
+
 use headwater_model::page::PageRequest;
 use headwater_platform::{AuditAction, ResumeRequest, WaitAnswer, WorkflowRunStatus};
-use headwater_store::AuditFilter;
+use headwater_store::{AuditFilter, SourceState, WorkflowState};
 use serde_json::json;
 
 use crate::{
+    component::Component,
+    engine::Call,
     workflows::{Flow, step},
     world::World,
 };
@@ -44,4 +48,46 @@ async fn of_many_who_resume_a_run_the_one_who_did_is_recorded() {
     assert_eq!(records, 1);
     world.step("after").await.returns();
     world.succeeded(&run).await;
+}
+
+/// However long the rest takes, and whatever becomes of it.
+#[tokio::test]
+async fn the_deletion_of_a_workflow_is_recorded_before_it_is_emptied() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[])]).id(&world).await;
+    let mut deleting = pin!(world.platform.delete_workflow(&world.caller, &flow));
+    let recorded = async || {
+        world
+            .recorded(AuditAction::WorkflowDelete, flow.as_str())
+            .await
+    };
+    while recorded().await == 0 {
+        let polled = futures::poll!(&mut deleting);
+        assert!(polled.is_pending(), "it has a record once it has ended");
+    }
+    let there = world.store.workflow(&flow).await.unwrap();
+    assert_eq!(there.map(|flow| flow.state), Some(WorkflowState::Deleting));
+    deleting.await.unwrap();
+    assert_eq!(recorded().await, 1);
+    assert!(world.store.workflow(&flow).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_source_is_recorded_before_its_deactivate_runs() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").hooks()).await;
+    world.engine.hold("it", Call::Deactivate);
+    let recorded = async || world.recorded(AuditAction::SourceDelete, id.as_str()).await;
+    let deleting = async {
+        world.delete(&id).await.unwrap();
+    };
+    let deactivating = async {
+        let deactivate = world.engine.next().await;
+        assert_eq!(recorded().await, 1);
+        assert_eq!(world.state(&id).await, Some(SourceState::Deleting));
+        deactivate.returns();
+    };
+    tokio::join!(deleting, deactivating);
+    assert_eq!(recorded().await, 1);
+    assert_eq!(world.state(&id).await, None);
 }

@@ -26,7 +26,6 @@ mod feeds;
 mod files;
 mod key_uses;
 mod leases;
-mod lifecycles;
 mod log_line;
 mod metrics;
 mod origin;
@@ -45,6 +44,7 @@ mod signing_key;
 mod spans;
 #[cfg(test)]
 mod testing;
+mod turns;
 mod use_cases;
 mod workflows;
 

@@ -308,7 +308,7 @@ impl Actor {
                 sends.hide(&executed.masks);
                 run.logs.add(&executed.path, logs);
                 if let Some(place) = run.tree.place_mut(&executed.path) {
-                    place.sends(sends.queued.len());
+                    place.note_sent(sends.queued.len());
                 }
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);

@@ -9,6 +9,7 @@
 mod accounts;
 mod actor;
 mod artifact;
+mod aside;
 mod audit;
 mod caller;
 mod changes;

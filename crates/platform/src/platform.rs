@@ -10,6 +10,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     accounts::Accounts,
+    aside::Aside,
     changes::Changes,
     chore::Nudges,
     config::PlatformConfig,
@@ -131,6 +132,7 @@ impl Platform {
             metrics: Metrics::new(),
             tracer: parts.tracer,
             tasks: TaskTracker::new(),
+            aside: Aside::default(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
             changes: Changes::new(now_ms),

@@ -85,6 +85,12 @@ Deno.test("an error names the question that it belongs to", async () => {
     const { outcome } = await run([{ name: "over", value: expression(value) }]);
     assert.match(outcome.error.message, message);
   }
+  const fails = `fetch failed", { cause: new Error("connect ECONNREFUSED a.example") }`;
+  const unreachable = expression(`(() => { throw new TypeError("${fails}); })()`);
+  const { error: ofFetch } =
+    (await run([{ name: "over", value: unreachable }])).outcome;
+  assert.equal(ofFetch.message, "over: fetch failed: connect ECONNREFUSED a.example");
+  assert.match(ofFetch.stack, /^TypeError: over: fetch failed\n/);
   const { outcome } = await run([{ value: expression("missing") }]);
   assert.equal(outcome.error.message, "missing is not defined");
 });

@@ -45,6 +45,7 @@ Deno.test("stacks have no frames of modules that the runtime has built in", asyn
       stack: "Error: getaddrinfo ENOTFOUND a.example\\n" +
         "    at GetAddrInfoReqWrap.onlookupall [as oncomplete] (node:dns:122:26)\\n" +
         "    at lookup (ext:deno_node/internal/dns.ts:9:1)\\n    at ext:deno_node/_next.ts:1:1\\n" +
+        "    at async node:internal/dns:3:1\\n    at async Promise.all (index 0)\\n" +
         "    at ask (file:///npm/client.js:3:1)",
     });
     const cause = { "reason": reason, "code": { code: "ECONNREFUSED", message: "" } }[event];
@@ -58,6 +59,7 @@ Deno.test("stacks have no frames of modules that the runtime has built in", asyn
   const frames = failed.stack.split("Caused by: ")[1].split("\n");
   assert.deepEqual(frames, [
     "Error: getaddrinfo ENOTFOUND a.example",
+    "    at async Promise.all (index 0)",
     "    at ask (file:///npm/client.js:3:1)",
   ]);
   assert.equal((await errorOf("code")).message, "fetch failed: ECONNREFUSED");

@@ -24,7 +24,7 @@ const SHARED_MODULE = new RegExp(
 );
 
 /** A stack frame in a module that the runtime has built in. */
-const BUILT_IN_FRAME = /^\s+at (?:.*\()?(?:ext|node):/;
+const BUILT_IN_FRAME = /^\s+at (?:async )?(?:.*\()?(?:ext|node):/;
 
 /** Stack frames of the runtime: nobody can change what is there. */
 function isRuntimeFrame(line: string): boolean {
@@ -146,7 +146,11 @@ function withReason(message: string, cause: unknown): string {
 
 function placed(error: WireError, place: string): WireError {
   const { message, stack } = error;
-  const at = message === "" ? -1 : stack.indexOf(message);
+  // The stack was written before the reason was put behind the message.
+  const written = message.startsWith(`${WITHOUT_REASON}: `) && !stack.includes(message)
+    ? WITHOUT_REASON
+    : message;
+  const at = written === "" ? -1 : stack.indexOf(written);
   return {
     ...error,
     message: `${place}: ${message}`,

@@ -7,6 +7,7 @@ use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    aside::Aside,
     changes::{Change, Changes},
     chore::Nudges,
     config::PlatformConfig,
@@ -30,6 +31,8 @@ pub(crate) struct Core {
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     /// Tasks that the node's stop waits for.
     pub(crate) tasks: TaskTracker,
+    /// For work that takes long, and would keep tasks from being served.
+    pub(crate) aside: Aside,
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
     pub(crate) nudges: Nudges,

@@ -9,6 +9,7 @@
 mod accounts;
 mod actor;
 mod artifact;
+mod aside;
 mod audit;
 mod caller;
 mod changes;
@@ -26,7 +27,6 @@ mod feeds;
 mod files;
 mod key_uses;
 mod leases;
-mod lifecycles;
 mod log_line;
 mod metrics;
 mod origin;
@@ -45,6 +45,7 @@ mod signing_key;
 mod spans;
 #[cfg(test)]
 mod testing;
+mod turns;
 mod use_cases;
 mod workflows;
 

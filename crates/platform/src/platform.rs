@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use headwater_engine::{Engine, EngineStatus};
+use headwater_model::id::RunnableId;
 use headwater_store::{NodeName, Store};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     accounts::Accounts,
+    aside::Aside,
     changes::Changes,
     chore::Nudges,
     config::PlatformConfig,
@@ -22,7 +24,6 @@ use crate::{
     files::{FileStorage, Files},
     key_uses::KeyUses,
     leases::Leases,
-    lifecycles::Lifecycles,
     metrics::Metrics,
     props::Props,
     quotas::Quotas,
@@ -33,6 +34,7 @@ use crate::{
     sign_in_throttle::SignInThrottle,
     signing_key::InstallationKey,
     spans::Tracer,
+    turns::Turns,
     workflows::{AccountMasks, OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
 
@@ -83,7 +85,10 @@ pub struct Platform {
     pub(crate) workflows: Workflows,
     pub(crate) couriers: Couriers,
     pub(crate) sends: Sends,
-    pub(crate) lifecycles: Lifecycles,
+    /// Turns at deploying, updating and deleting a source or a workflow.
+    pub(crate) lifecycles: Turns<RunnableId>,
+    /// Turns at changing the variables of a tenant.
+    pub(crate) variable_changes: Turns<String>,
     /// Wakes waiters for the end of a connect.
     pub(crate) connect_ended: tokio::sync::Notify,
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
@@ -127,6 +132,7 @@ impl Platform {
             metrics: Metrics::new(),
             tracer: parts.tracer,
             tasks: TaskTracker::new(),
+            aside: Aside::default(),
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
             changes: Changes::new(now_ms),
@@ -199,7 +205,8 @@ impl Platform {
             workflows,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
             sends,
-            lifecycles: Lifecycles::default(),
+            lifecycles: Turns::default(),
+            variable_changes: Turns::default(),
             connect_ended: tokio::sync::Notify::new(),
             webhook_changes: tokio::sync::Mutex::default(),
             searches: Semaphore::new(SEARCHES_MAX),

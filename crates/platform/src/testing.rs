@@ -30,6 +30,7 @@ use serde_json::{Value, value::to_raw_value};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    aside::Aside,
     changes::Changes,
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
@@ -138,6 +139,7 @@ pub(crate) async fn core(
         metrics: Metrics::new(),
         tracer: None,
         tasks: TaskTracker::new(),
+        aside: Aside::default(),
         stopping: CancellationToken::new(),
         nudges: Nudges::default(),
         changes: Changes::new(EpochMs(0)),

@@ -21,6 +21,7 @@ mod finding;
 mod flight;
 mod head;
 mod held;
+mod hiding;
 mod http_event;
 mod input;
 mod live;

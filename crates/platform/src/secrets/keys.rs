@@ -20,6 +20,8 @@ use crate::{environment::Environment, error::PlatformError};
 
 const NONCE_BYTES: usize = 24;
 const KEY_BYTES: usize = 32;
+/// Bytes that a sealed value has besides those of the value: the key's version, the nonce and the tag.
+const SEAL_BYTES: usize = 1 + NONCE_BYTES + 16;
 
 /// A secret key. `Debug` shows nothing of it.
 #[derive(Clone)]
@@ -124,6 +126,11 @@ impl KeyRing {
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| PlatformError::Internal("a secret could not be encrypted".to_owned()))?;
         Ok(Sealed([&[key.version], nonce.as_slice(), &sealed].concat()))
+    }
+
+    /// The bytes of the value that is sealed.
+    pub(crate) fn plain_bytes(sealed: &Sealed) -> usize {
+        sealed.0.len().saturating_sub(SEAL_BYTES)
     }
 
     /// Decrypts a value that [`KeyRing::seal`] gave for the same purpose, with this key or a former

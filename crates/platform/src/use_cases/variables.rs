@@ -8,14 +8,14 @@ use crate::{
     caller::Caller,
     error::PlatformError,
     platform::Platform,
-    secrets::variable_purpose,
+    secrets::{KeyRing, variable_purpose},
 };
 
 /// Characters of a name, bytes of a value, and variables of an owner.
 const NAME_CHARS: usize = 100;
 const VALUE_BYTES: usize = 64 * 1024;
 const VARIABLES_MAX: usize = 1_000;
-/// Bytes of all values of an owner, sealed: whatever comes in is searched for each of them.
+/// Bytes of all values of an owner: whatever comes in is searched for each of them.
 const VALUES_BYTES: usize = 1024 * 1024;
 /// The beginning of names that the platform sets.
 const RESERVED: &str = "PIPEDREAM_";
@@ -51,7 +51,8 @@ impl Platform {
     /// Sets a variable, encrypted. Steps that begin from now on see it.
     ///
     /// # Errors
-    /// `Invalid` for a name that is none, and for a value that is too long.
+    /// `Invalid` for a name that is none, and for a value that is too long. `Conflict` for one more than an owner may have,
+    /// and for a value that has no room beside the others.
     pub async fn set_variable(
         &self,
         caller: &Caller,
@@ -66,19 +67,10 @@ impl Platform {
         }
         let owner = self.owner(caller, workspace_id).await?;
         let tenant = owner.tenant();
+        // Others that are set at the same time count.
+        let _turn = self.variable_changes.lock(&tenant.to_owned()).await;
         let there = self.core.store.variables(tenant).await?;
-        if there.len() >= VARIABLES_MAX && there.iter().all(|variable| variable.name != name) {
-            return Err(PlatformError::Conflict(format!(
-                "there are {VARIABLES_MAX} variables already; delete one first"
-            )));
-        }
-        let others = there.iter().filter(|variable| variable.name != name);
-        let bytes: usize = others.map(|variable| variable.value.0.len()).sum();
-        if bytes + value.len() > VALUES_BYTES {
-            return Err(PlatformError::Conflict(format!(
-                "the variables would have more than {VALUES_BYTES} bytes together; keep large values in a data store"
-            )));
-        }
+        check_room(&there, name, value)?;
         let purpose = variable_purpose(tenant, name);
         let variable = Variable {
             name: name.to_owned(),
@@ -126,6 +118,26 @@ impl Platform {
     }
 }
 
+/// Checks that a variable has room beside those that are there. One that takes no more room than before always has.
+fn check_room(there: &[Variable], name: &str, value: &str) -> Result<(), PlatformError> {
+    let bytes = |variable: &Variable| KeyRing::plain_bytes(&variable.value);
+    let before = there.iter().find(|variable| variable.name == name);
+    if before.is_none() && there.len() >= VARIABLES_MAX {
+        return Err(PlatformError::Conflict(format!(
+            "there are {VARIABLES_MAX} variables already; delete one first"
+        )));
+    }
+    let (before, all) = (before.map_or(0, bytes), there.iter().map(bytes).sum());
+    let after: usize = value.len() + all - before;
+    match after > all && after > VALUES_BYTES {
+        true => Err(PlatformError::Conflict(format!(
+            "the values of the variables would have {after} bytes together, and {VALUES_BYTES} is the most; delete a \
+             variable first, or keep large values in a data store"
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn check_name(name: &str) -> Result<(), PlatformError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = name.len() <= NAME_CHARS
@@ -151,7 +163,42 @@ fn check_name(name: &str) -> Result<(), PlatformError> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_name;
+    use super::*;
+    use crate::testing::environment;
+
+    /// A variable whose value has so many bytes.
+    fn variable(name: &str, bytes: usize) -> Variable {
+        let sealed = KeyRing::first([7; 32]).seal(&environment(), name, &vec![0; bytes]);
+        Variable {
+            name: name.to_owned(),
+            value: sealed.unwrap(),
+            updated_at: EpochSeconds(0),
+        }
+    }
+
+    #[test]
+    fn values_have_room_together_and_one_that_adds_nothing_always_has() {
+        let value = |bytes: usize| "x".repeat(bytes);
+        let full = [variable("A", VALUES_BYTES - 10), variable("B", 10)];
+        for (name, bytes, has_room) in [
+            ("B", 10, true),
+            ("B", 9, true),
+            ("B", 11, false),
+            ("C", 0, true),
+            ("C", 1, false),
+        ] {
+            let checked = check_room(&full, name, &value(bytes));
+            assert_eq!(checked.is_ok(), has_room, "{name} {bytes}");
+        }
+        // As former versions let it become.
+        let beyond = [variable("A", VALUES_BYTES), variable("B", 10)];
+        assert!(check_room(&beyond, "B", &value(10)).is_ok());
+        assert!(check_room(&beyond, "A", &value(100)).is_ok());
+        let refused = check_room(&beyond, "B", &value(11)).unwrap_err();
+        let told = refused.to_string();
+        assert!(told.contains("1048587 bytes together"), "{told}");
+        assert!(told.contains("delete a variable first"), "{told}");
+    }
 
     #[test]
     fn names_are_those_of_environments() {

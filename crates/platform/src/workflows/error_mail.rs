@@ -21,13 +21,13 @@ const REMEMBERED_MAX: usize = 10_000;
 /// Characters of the error in the subject.
 const SUBJECT_CHARACTERS: usize = 120;
 
-/// The moment of a failure, which numbers its mail among the sends of the run itself.
+/// The moment of a failure.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Occasion {
     /// The run has failed.
-    End = 0,
+    End,
     /// A step has failed for the first time and is tried again.
-    FirstTry = 1,
+    FirstTry,
 }
 
 /// The errors that owners were told of, by workflow and error. A restart of the node forgets them.
@@ -37,10 +37,11 @@ pub(crate) struct ErrorMails {
 }
 
 impl ErrorMails {
-    /// The mail about a failure, unless the workflow wants none or its owner was told of that error within a day.
+    /// The mail about a failure, unless the workflow wants none or its owner was told of that error within a day. The run
+    /// counts it: each of its mails has a number of its own.
     pub(super) fn about(
         &self,
-        run: &LiveRun,
+        run: &mut LiveRun,
         (at, failure): (&Path, &Failure),
         occasion: Occasion,
         now_ms: EpochMs,
@@ -63,12 +64,15 @@ impl ErrorMails {
             "subject": subject(&run.deployed.workflow.name, &error),
             "text": text(run, &step, &error, occasion),
         });
+        let value = to_raw_value(&value).ok()?;
+        let number = run.head.error_mails;
+        run.head.error_mails += 1;
         Some(NewSend {
             path: Path::root().to_string(),
-            number: occasion as u32,
+            number,
             way: SendWay::Email,
             lane: None,
-            value: to_raw_value(&value).ok()?,
+            value,
         })
     }
 

@@ -29,6 +29,9 @@ pub(crate) struct Head {
     /// Events that it has emitted.
     #[serde(default)]
     pub(crate) emitted: u32,
+    /// Mails about its errors to its owner.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) error_mails: u32,
     /// Bytes that its steps returned and exported.
     #[serde(default)]
     pub(crate) kept_bytes: u64,
@@ -109,4 +112,12 @@ impl Head {
     pub(crate) fn has_begun(&self) -> bool {
         self.started_at_ms.is_some()
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

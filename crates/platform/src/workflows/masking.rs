@@ -5,11 +5,10 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
-use headwater_workflow::run::{FlowCall, Kept, StepEnd, StepOutcome};
 use serde_json::value::RawValue;
 
 use super::tokens::WaitKey;
-use crate::{error::PlatformError, log_line::LogLine};
+use crate::{aside::Aside, error::PlatformError};
 
 /// Bytes of a text, or of all values, that are looked through on the thread of whoever asks. More are left to a thread that
 /// nobody else waits for.
@@ -95,6 +94,7 @@ impl Masks {
 
     /// The masks of these variables; other tasks go on while those of many are put together.
     pub(super) async fn built(
+        aside: &Aside,
         key: &Arc<WaitKey>,
         tenant: &str,
         variables: &BTreeMap<String, String>,
@@ -103,20 +103,26 @@ impl Masks {
             return Ok(Self::of(key, tenant, variables));
         }
         let (key, tenant, variables) = (Arc::clone(key), tenant.to_owned(), variables.clone());
-        aside(move || Self::of(&key, &tenant, &variables)).await
+        let built = aside.run(move || Self::of(&key, &tenant, &variables));
+        built.await
     }
 
     /// An event without the values; other tasks go on while a large one is looked through.
     pub(super) async fn event(
         self: Arc<Self>,
+        aside: &Aside,
         event: Arc<RawValue>,
     ) -> Result<Arc<RawValue>, PlatformError> {
         let is_small = self.masks.is_empty() || event.get().len() <= AT_ONCE;
         let masked = move || self.json(&event).map_or(event, Arc::from);
         match is_small {
             true => Ok(masked()),
-            false => aside(masked).await,
+            false => aside.run(masked).await,
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.masks.is_empty()
     }
 
     /// Plain text without the values.
@@ -175,56 +181,6 @@ impl Masks {
     fn mask(&self, found: &Match) -> &Mask {
         &self.masks[found.pattern().as_usize()]
     }
-
-    /// Masks the end of an execution and its log.
-    pub(super) fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
-        if self.masks.is_empty() {
-            return;
-        }
-        for (_, value) in &mut end.exports {
-            self.kept(value);
-        }
-        match &mut end.outcome {
-            StepOutcome::Returned(Some(value)) => self.kept(value),
-            StepOutcome::Failed(failure) => {
-                for text in [&mut failure.error.message, &mut failure.error.stack] {
-                    *text = self.text(text).into_owned();
-                }
-            }
-            StepOutcome::Returned(None) | StepOutcome::Skipped => {}
-        }
-        for call in &mut end.flow {
-            if let FlowCall::Rerun {
-                context: Some(context),
-                ..
-            } = call
-            {
-                self.kept(context);
-            }
-        }
-        if let Some(reason) = &mut end.exit {
-            *reason = self.text(reason).into_owned();
-        }
-        for line in logs {
-            line.message = self.text(&line.message).into_owned();
-        }
-    }
-
-    fn kept(&self, value: &mut Kept) {
-        if let Kept::Here(json) = value
-            && let Some(masked) = self.json(json)
-        {
-            *value = Kept::Here(Arc::from(masked));
-        }
-    }
-}
-
-/// Does work that takes long beside the tasks.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, PlatformError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| PlatformError::Internal(format!("masking ended early: {error}")))
 }
 
 /// The text with other words at these places, which come in their order.
@@ -281,13 +237,13 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{json, value::to_raw_value};
 
     use super::*;
     use crate::signing_key::SigningKey;
 
-    fn masks(variables: &[(&str, &str)]) -> Masks {
+    pub(in crate::workflows) fn masks(variables: &[(&str, &str)]) -> Masks {
         let variables = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -358,15 +314,16 @@ mod tests {
     /// Other requests are served meanwhile: the first look at the work does not wait for its end.
     #[tokio::test]
     async fn a_large_event_and_many_values_are_masked_beside_the_tasks() {
+        let aside = Aside::default();
         let few = Arc::new(masks(&[("TOKEN", "hunter2-hunter2")]));
         let of = |bytes: usize| -> Arc<RawValue> {
             let event = json!({ "token": "hunter2-hunter2", "rest": "x".repeat(bytes) });
             Arc::from(to_raw_value(&event).unwrap())
         };
-        let small = std::pin::pin!(Arc::clone(&few).event(of(10)));
+        let small = std::pin::pin!(Arc::clone(&few).event(&aside, of(10)));
         assert!(futures::poll!(small).is_ready());
         let large = of(AT_ONCE);
-        let mut masking = std::pin::pin!(Arc::clone(&few).event(Arc::clone(&large)));
+        let mut masking = std::pin::pin!(Arc::clone(&few).event(&aside, Arc::clone(&large)));
         assert!(futures::poll!(&mut masking).is_pending());
         let masked = masking.await.unwrap();
         assert_eq!(masked.get(), few.json(&large).unwrap().get());
@@ -377,10 +334,10 @@ mod tests {
             values.collect()
         };
         let some = many(1);
-        let building = std::pin::pin!(Masks::built(&key, "u_1", &some));
+        let building = std::pin::pin!(Masks::built(&aside, &key, "u_1", &some));
         assert!(futures::poll!(building).is_ready());
         let all = many(1_000);
-        let mut building = std::pin::pin!(Masks::built(&key, "u_1", &all));
+        let mut building = std::pin::pin!(Masks::built(&aside, &key, "u_1", &all));
         assert!(futures::poll!(&mut building).is_pending());
         let built = building.await.unwrap();
         assert!(!built.text(&format!("a {:01024}", 999)).contains("0999"));

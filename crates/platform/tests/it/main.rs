@@ -8,6 +8,7 @@
 
 mod accounts;
 mod actions;
+mod audit;
 mod background;
 mod commits;
 mod component;

@@ -16,6 +16,9 @@ const ATTEMPT: &str = "$attempt";
 /// Executions and waits of a place that are kept.
 pub const PHASES_MAX: usize = 50;
 
+/// Numbers of sends that nodes of former versions kept for each execution of a step.
+const FORMER_SENDS: u32 = 10_000;
+
 /// Workers that may go away under a step before it counts as failed.
 pub(super) const LOSSES_MAX: u32 = 3;
 
@@ -283,14 +286,13 @@ impl Place {
 
     /// The number of the next thing that it sends.
     pub fn next_send(&self) -> u32 {
-        // Nodes of former versions gave each execution so many numbers.
-        let by_former = |rerun: &Rerun| rerun.runs.saturating_sub(1).saturating_mul(10_000);
+        let by_former = |rerun: &Rerun| rerun.runs.saturating_sub(1).saturating_mul(FORMER_SENDS);
         let former = || self.rerun.as_ref().map_or(0, by_former);
         self.next_send.unwrap_or_else(former)
     }
 
-    /// Notes that it sends so many things with the end of an execution.
-    pub fn sends(&mut self, count: usize) {
+    /// Notes that so many more of its numbers belong to sends: those of an execution that has ended.
+    pub fn note_sent(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         if count > 0 {
             self.next_send = Some(self.next_send().saturating_add(count));
@@ -354,15 +356,15 @@ mod tests {
     fn however_many_things_an_execution_sends_the_next_one_has_other_numbers() {
         let mut place = Place::begun(0, EpochMs(0));
         assert_eq!(place.next_send(), 0);
-        place.sends(0);
-        place.sends(10_005);
+        place.note_sent(0);
+        place.note_sent(10_005);
         place.rerun = Some(Rerun {
             runs: 2,
             context: None,
             callback_request: None,
         });
         assert_eq!(place.next_send(), 10_005);
-        place.sends(1);
+        place.note_sent(1);
         assert_eq!(place.next_send(), 10_006);
     }
 
@@ -371,7 +373,7 @@ mod tests {
         let by_former = r#"{"status":"running","position":0,"started_at_ms":0,"rerun":{"runs":3}}"#;
         let mut place: Place = serde_json::from_str(by_former).unwrap();
         assert_eq!(place.next_send(), 20_000);
-        place.sends(2);
+        place.note_sent(2);
         assert_eq!(place.next_send(), 20_002);
     }
 }

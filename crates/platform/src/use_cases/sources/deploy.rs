@@ -150,10 +150,9 @@ impl Platform {
             .await?;
         // It is not shown any more, though deleting what it has may take a while.
         self.core.tell(Change::of_source(&source));
-        self.finish_deletion(&source).await?;
         self.record(caller, Act::on_source(AuditAction::SourceDelete, &source))
             .await;
-        Ok(())
+        self.finish_deletion(&source).await
     }
 
     /// The rest of a deletion that has been decided.

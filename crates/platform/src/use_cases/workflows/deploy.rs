@@ -225,12 +225,10 @@ impl Platform {
         let content = self.current_content(Some(&workflow)).await?;
         self.core.store.begin_workflow_deletion(id).await?;
         self.changed(id);
+        // It is gone for everybody, and what is left to do is done by the next start of the node at the latest.
+        let act = Act::on_workflow(AuditAction::WorkflowDelete, &workflow);
+        self.record(caller, act).await;
         self.finish_workflow_deletion(id).await?;
-        self.record(
-            caller,
-            Act::on_workflow(AuditAction::WorkflowDelete, &workflow),
-        )
-        .await;
         let sources = content
             .into_iter()
             .flat_map(|content| content.sources.into_values());

@@ -156,9 +156,12 @@ impl Platform {
         };
         let act = on_run(AuditAction::RunResume, id, found.workflow());
         let answered = self.answer_wait(&wait.urls.token, action, data).await?;
-        let act = act.with("path", wait.path.to_string());
-        self.record(caller, act.with("again", request.runs_again))
-            .await;
+        // Another answer came first, or the run ended: this one did nothing.
+        if answered == WaitAnswer::Taken {
+            let act = act.with("path", wait.path.to_string());
+            self.record(caller, act.with("again", request.runs_again))
+                .await;
+        }
         Ok(answered)
     }
 }

@@ -10,10 +10,7 @@ use headwater_workflow::{
     path::Path,
     run::{Cause, Failure, Order, Place, RunEnd, State, StepOutcome, Work},
 };
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{json, value::to_raw_value};
 
 use super::{Actor, Prepared, ResultTexts};
 use crate::{
@@ -29,9 +26,9 @@ use crate::{
         error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
+        hiding::answers_of,
         input,
         live::{LiveRun, NODES_LOST_MAX},
-        masking::Masks,
         start::{Call, Execution, Start, knowing, prepared},
     },
 };
@@ -311,7 +308,7 @@ impl Actor {
                 sends.hide(&executed.masks);
                 run.logs.add(&executed.path, logs);
                 if let Some(place) = run.tree.place_mut(&executed.path) {
-                    place.sends(sends.queued.len());
+                    place.note_sent(sends.queued.len());
                 }
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
@@ -415,28 +412,4 @@ fn tell_owner(
     let now_ms = context.core.env.now_ms();
     let mail = context.error_mails.about(run, failed, occasion, now_ms);
     run.pending.sends.extend(mail);
-}
-
-/// The answers of an evaluation.
-fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Box<Failure>> {
-    if let Some(mut failure) = Failure::of(&outcome) {
-        failure.error.message = masks.text(&failure.error.message).into_owned();
-        return Err(Box::new(failure));
-    }
-    let Outcome::Returned {
-        value: Some(Value::Array(answers)),
-    } = outcome
-    else {
-        let text = "the worker did not answer the workflow's expressions";
-        return Err(Box::new(Failure::stated(
-            Cause::WorkerLost,
-            "WorkerLostError",
-            text,
-        )));
-    };
-    let answers = answers.iter().map(|answer| {
-        let answer = to_raw_value(answer).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        masks.json(&answer).unwrap_or(answer)
-    });
-    Ok(answers.collect())
 }

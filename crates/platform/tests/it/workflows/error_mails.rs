@@ -1,6 +1,6 @@
 //! Mail to the owner of a workflow about its errors, and what is told of the first of several tries.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::page::PageRequest;
 use headwater_platform::{EventsQuery, MailSender, WorkflowRunStatus, default_channels};
@@ -88,4 +88,34 @@ async fn the_first_of_several_tries_is_told_where_that_is_wanted() {
             assert_eq!(event["error"]["path"], "one");
         }
     }
+}
+
+#[tokio::test]
+async fn each_error_of_a_run_has_its_mail() {
+    let world = with_mail().await;
+    let settings = "settings:\n  notify_first_error: true\n";
+    let retry = "retry: { attempts: 2, initial: 10s, jitter: false }";
+    let steps = [step("one", &[retry]), step("two", &[retry])];
+    let flow = Flow::with(settings, &steps).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    world.step("one").await.throws("no tea");
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(&flow, Duration::from_secs(10)).await;
+    world.step("one").await.returns();
+    world.step("two").await.throws("no milk");
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(&flow, Duration::from_secs(10)).await;
+    world.step("two").await.throws("no sugar");
+    let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let mails = run.sends.iter().map(|send| {
+        let value: Value = serde_json::from_str(send.value.get()).unwrap();
+        (
+            send.id.number,
+            value["subject"].as_str().unwrap().to_owned(),
+        )
+    });
+    let mails: Vec<_> = mails.collect();
+    let told = ["no tea", "no milk", "no sugar"];
+    let expected = (0..).zip(told.map(|error| format!("Flow: TypeError: {error}")));
+    assert_eq!(mails, expected.collect::<Vec<_>>());
 }

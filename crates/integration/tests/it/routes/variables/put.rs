@@ -48,12 +48,18 @@ async fn the_values_of_an_owner_are_bounded_together() {
         let path = format!("/variables/V{number}");
         node.put(&path, json!({"value": long})).await
     };
-    for number in 0..15 {
+    for number in 0..16 {
         set(number).await.is(200);
     }
-    let refused = set(15).await.is(409).error();
+    let refused = set(16).await.is(409).error();
     let message = refused["message"].as_str().unwrap();
-    assert!(message.contains("1048576 bytes together"), "{message}");
+    assert!(message.contains("1048576 is the most; delete"), "{message}");
     // Another value in place of one adds nothing.
     set(0).await.is(200);
+    node.delete("/variables/V0").await.is(204);
+    // Of two at once, each of which would fit alone, one does.
+    let (one, two) = tokio::join!(set(16), set(17));
+    let mut statuses = [one.status, two.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
 }

@@ -1,24 +1,30 @@
-//! Turns at changing the life of a source or a workflow: its deployments, updates and its deletion come one after the
-//! other.
+//! Turns at changing a thing: changes of one come one after the other, those of different things beside each other.
 
 use std::{
     collections::HashMap,
+    hash::Hash,
     sync::{Arc, Weak},
 };
 
-use headwater_model::id::RunnableId;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-/// One lock per runnable whose life is being changed.
-#[derive(Default)]
-pub(crate) struct Lifecycles {
-    locks: Mutex<HashMap<RunnableId, Weak<tokio::sync::Mutex<()>>>>,
+/// One lock per thing that is being changed.
+pub(crate) struct Turns<Id> {
+    locks: Mutex<HashMap<Id, Weak<tokio::sync::Mutex<()>>>>,
 }
 
-impl Lifecycles {
-    /// Waits for its turn to change its life.
-    pub(crate) async fn lock(&self, id: &RunnableId) -> OwnedMutexGuard<()> {
+impl<Id> Default for Turns<Id> {
+    fn default() -> Self {
+        Self {
+            locks: Mutex::default(),
+        }
+    }
+}
+
+impl<Id: Clone + Eq + Hash> Turns<Id> {
+    /// Waits for its turn to change it.
+    pub(crate) async fn lock(&self, id: &Id) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.locks.lock();
             locks.retain(|_, lock| lock.strong_count() > 0);

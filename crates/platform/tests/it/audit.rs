@@ -1,0 +1,93 @@
+//! Audit records: of acts that had an effect, and from the moment on from which they cannot be undone.
+
+use std::pin::pin;
+
+use headwater_model::page::PageRequest;
+use headwater_platform::{AuditAction, ResumeRequest, WaitAnswer, WorkflowRunStatus};
+use headwater_store::{AuditFilter, SourceState, WorkflowState};
+use serde_json::json;
+
+use crate::{
+    component::Component,
+    engine::Call,
+    workflows::{Flow, step},
+    world::World,
+};
+
+impl World {
+    /// The number of records of an action on a thing.
+    async fn recorded(&self, action: AuditAction, target: &str) -> usize {
+        let filter = AuditFilter {
+            action: Some(action.name().to_owned()),
+            target_id: Some(target.to_owned()),
+            ..AuditFilter::default()
+        };
+        let page = PageRequest::first(10);
+        let found = self.platform.audit(&self.caller, &filter, &page).await;
+        found.unwrap().0.items.len()
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_resume_a_run_the_one_who_did_is_recorded() {
+    let world = World::new().await;
+    let wait = "- namespace: pause\n  type: wait\n  timeout: 1h\n".to_owned();
+    let flow = Flow::of(&[wait, step("after", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    let request = ResumeRequest::default();
+    let resumed = (0..20).map(|_| world.platform.resume_run(&world.caller, &run, &request));
+    let resumed = futures::future::join_all(resumed).await;
+    let count = |wanted: WaitAnswer| {
+        let answers = resumed.iter().flatten();
+        answers.filter(|answer| **answer == wanted).count()
+    };
+    assert_eq!(count(WaitAnswer::Taken), 1, "{resumed:?}");
+    assert!(count(WaitAnswer::Before) > 0, "{resumed:?}");
+    let records = world.recorded(AuditAction::RunResume, run.as_str()).await;
+    assert_eq!(records, 1);
+    world.step("after").await.returns();
+    world.succeeded(&run).await;
+}
+
+/// However long the rest takes, and whatever becomes of it.
+#[tokio::test]
+async fn the_deletion_of_a_workflow_is_recorded_before_it_is_emptied() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[])]).id(&world).await;
+    let mut deleting = pin!(world.platform.delete_workflow(&world.caller, &flow));
+    let recorded = async || {
+        world
+            .recorded(AuditAction::WorkflowDelete, flow.as_str())
+            .await
+    };
+    while recorded().await == 0 {
+        let polled = futures::poll!(&mut deleting);
+        assert!(polled.is_pending(), "it has a record once it has ended");
+    }
+    let there = world.store.workflow(&flow).await.unwrap();
+    assert_eq!(there.map(|flow| flow.state), Some(WorkflowState::Deleting));
+    deleting.await.unwrap();
+    assert_eq!(recorded().await, 1);
+    assert!(world.store.workflow(&flow).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_source_is_recorded_before_its_deactivate_runs() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").hooks()).await;
+    world.engine.hold("it", Call::Deactivate);
+    let recorded = async || world.recorded(AuditAction::SourceDelete, id.as_str()).await;
+    let deleting = async {
+        world.delete(&id).await.unwrap();
+    };
+    let deactivating = async {
+        let deactivate = world.engine.next().await;
+        assert_eq!(recorded().await, 1);
+        assert_eq!(world.state(&id).await, Some(SourceState::Deleting));
+        deactivate.returns();
+    };
+    tokio::join!(deleting, deactivating);
+    assert_eq!(recorded().await, 1);
+    assert_eq!(world.state(&id).await, None);
+}

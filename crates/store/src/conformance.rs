@@ -413,6 +413,7 @@ macro_rules! conformance_tests {
                 runs_of_all_sources_are_paged_both_ways,
                 runs_are_found_by_each_field_of_the_filter,
                 more_open_runs_than_one_search_looks_at_are_paged_both_ways,
+                open_runs_of_others_bound_a_search_too,
                 a_search_of_runs_is_bounded_and_goes_on_where_it_stopped,
                 counts_of_runs_are_capped,
                 runs_are_counted_by_the_hour_after_their_records_are_gone,

@@ -159,6 +159,8 @@ pub struct EndedRun {
     pub version: RunVersion,
     /// The cause.
     pub trigger: RunTrigger,
+    /// The run that it repeats, if it is a replay.
+    pub replay_of: Option<InvocationId>,
     /// Since when it was to run, epoch milliseconds.
     pub queued_at_ms: EpochMs,
     /// The time of its last start, epoch milliseconds; a worker may have to be started after it.

@@ -19,6 +19,7 @@ pub(super) fn returned() -> EndedRun {
     EndedRun {
         version: RunVersion::Component(ComponentId::new(T0, 7)),
         trigger: RunTrigger::Http,
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0 + MS,
         ended_at_ms: T0 + 2 * MS,
@@ -80,6 +81,7 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
     let lease = store.enqueue(queued, held(&source, epoch)).await.unwrap();
     let lease = lease.unwrap();
     let end = EndedRun {
+        replay_of: Some(InvocationId::new(T0, 3)),
         emitted: 1,
         dropped: Dropped {
             count: 2,

@@ -377,6 +377,7 @@ macro_rules! conformance_tests {
                 runs_are_paged_both_ways,
                 runs_are_listed_by_outcome_trigger_start_and_drops,
                 a_runs_events_are_found,
+                ordinary_events_of_a_run_are_found_alone,
                 events_that_an_earlier_part_scheduled_are_found,
                 failures_are_kept_apart_from_successes,
                 runs_end_with_their_source,

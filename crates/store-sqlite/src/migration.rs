@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0017_source_deployments.sql"),
     include_str!("../migrations/0018_event_views.sql"),
     include_str!("../migrations/0019_audit.sql"),
+    include_str!("../migrations/0020_replayed_runs.sql"),
 ];
 
 /// Brings the schema up to date.
@@ -200,5 +201,34 @@ mod tests {
         let failures = statement.query_map((), |row| row.get(0)).unwrap();
         let failures: Vec<String> = failures.collect::<Result<_, _>>().unwrap();
         assert_eq!(failures, ["refused", "-", "status", "redirect", "timeout"]);
+    }
+
+    #[test]
+    fn replays_of_before_name_the_run_that_they_repeat() {
+        let connection = connection::in_memory().unwrap();
+        let mut migrations = MIGRATIONS.iter();
+        let before = migrations.position(|one| one.contains("ADD COLUMN replay_of"));
+        let before = before.unwrap();
+        for migration in &MIGRATIONS[..before] {
+            connection.execute_batch(migration).unwrap();
+        }
+        connection
+            .pragma_update(None, "user_version", before)
+            .unwrap();
+        let ended = "
+            INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms, outcome,
+                              emitted, dropped, has_scheduled, details)
+            VALUES ('p_1', 0, 'inv_1', 'd_1', 'http', 1, 1, 1, 'returned', 0, 0, 0, '{\"head\": {}}'),
+                   ('p_1', 0, 'inv_2', 'd_1', 'replay', 1, 1, 1, 'returned', 0, 0, 0,
+                    '{\"head\": {\"replay\": {\"run_id\": \"inv_1\", \"from\": null}}}'),
+                   ('p_1', 0, 'inv_3', 'd_1', 'replay', 1, 1, 1, 'returned', 0, 0, 0, NULL);";
+        connection.execute_batch(ended).unwrap();
+        run(&connection).unwrap();
+        let mut statement = connection
+            .prepare("SELECT coalesce(replay_of, '-') FROM runs ORDER BY id")
+            .unwrap();
+        let replayed = statement.query_map((), |row| row.get(0)).unwrap();
+        let replayed: Vec<String> = replayed.collect::<Result<_, _>>().unwrap();
+        assert_eq!(replayed, ["-", "inv_1", "-"]);
     }
 }

@@ -1,7 +1,7 @@
 //! The events of a run: its emitter's events with its id, within the range of ids that it can have used.
 
 use headwater_model::{channel::ChannelClass, event::Event, id::EventId, time::EpochMs};
-use headwater_store::{RunRecord, StoreError};
+use headwater_store::{RunStretch, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::{
@@ -24,29 +24,39 @@ const OPEN: EventId = EventId {
     sequence: u32::MAX,
 };
 
-pub(crate) fn of(
+/// Those of all classes.
+pub(crate) fn all(
     connection: &Connection,
-    run: &RunRecord,
+    stretch: &RunStretch,
     limit: u32,
 ) -> Result<Vec<Event>, StoreError> {
-    // A clock that steps back gives the end a time before the beginning.
-    let ended = &run.ended;
-    let from_ms = ended
-        .queued_at_ms
-        .min(ended.started_at_ms)
-        .min(ended.ended_at_ms);
-    let to = match (ended.has_scheduled, run.last_event) {
-        (true, _) => OPEN,
-        (false, Some(last)) => last,
-        (false, None) => return Ok(Vec::new()),
-    };
-    let arms = CLASSES.map(|class| {
+    of(connection, stretch, &CLASSES, limit)
+}
+
+/// Those of channels that users name.
+pub(crate) fn ordinary(
+    connection: &Connection,
+    stretch: &RunStretch,
+    limit: u32,
+) -> Result<Vec<Event>, StoreError> {
+    of(connection, stretch, &[ChannelClass::Ordinary], limit)
+}
+
+fn of(
+    connection: &Connection,
+    stretch: &RunStretch,
+    classes: &[ChannelClass],
+    limit: u32,
+) -> Result<Vec<Event>, StoreError> {
+    let until = stretch.until.unwrap_or(OPEN);
+    let arms = classes.iter().map(|class| {
         format!(
             "SELECT * FROM events WHERE emitter_id = ?1 AND class = {} AND ms >= ?2
                                   AND (ms, sequence) <= (?3, ?4) AND run_id = ?5 AND {NOT_DELETED}",
             class.code()
         )
     });
+    let arms: Vec<String> = arms.collect();
     let sql = format!(
         "{} ORDER BY ms, sequence LIMIT ?6",
         arms.join(" UNION ALL ")
@@ -55,11 +65,11 @@ pub(crate) fn of(
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement
         .query(params![
-            run.runnable.as_str(),
-            signed(from_ms),
-            signed(to.ms),
-            to.sequence,
-            run.id.as_str(),
+            stretch.runnable.as_str(),
+            signed(stretch.since_ms),
+            signed(until.ms),
+            until.sequence,
+            stretch.run_id.as_str(),
             limit
         ])
         .map_err(&failed)?;

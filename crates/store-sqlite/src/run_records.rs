@@ -18,7 +18,10 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     event_row,
-    row::{get, json_opt, name_of, named, parsed, signed, to_json, trace, unsigned, unsigned_opt},
+    row::{
+        get, json_opt, name_of, named, parsed, parsed_opt, signed, to_json, trace, unsigned,
+        unsigned_opt,
+    },
 };
 
 /// A text that sorts after every id.
@@ -71,8 +74,8 @@ pub(crate) fn insert(
         .prepare_cached(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
-                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )
         .map_err(&failed)?;
     statement
@@ -98,6 +101,7 @@ pub(crate) fn insert(
             of.caused_by.map(|cause| cause.emitter.as_str()),
             of.caused_by.map(|cause| signed(cause.id.ms)),
             of.caused_by.map(|cause| cause.id.sequence),
+            ended.replay_of.as_ref().map(InvocationId::as_str),
         ])
         .map_err(&failed)
         .map(|written| written > 0)
@@ -140,6 +144,7 @@ fn ended(row: &Row<'_>) -> Result<EndedRun, StoreError> {
     Ok(EndedRun {
         version: parsed(row, "version")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
+        replay_of: parsed_opt(row, "replay_of")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         started_at_ms: unsigned(row, "started_at_ms")?,
         ended_at_ms: unsigned(row, "ended_at_ms")?,

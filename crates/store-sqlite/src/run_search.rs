@@ -21,6 +21,9 @@ use crate::{
     walk::{Direction, Walk},
 };
 
+/// Digits of an id, all of them random, that are not told of another tenant's run.
+const HIDDEN_DIGITS: usize = 8;
+
 #[async_trait]
 impl RunSearch for SqliteStore {
     async fn find_runs(
@@ -99,7 +102,7 @@ fn find(
             found.push(looked.clone());
         }
         if searched == RUNS_SEARCHED_MAX && !walk.is_over() {
-            searched_to = Some(id_of(&looked)?);
+            searched_to = Some(stop_of(&looked, direction)?);
             break;
         }
     }
@@ -113,8 +116,19 @@ fn find(
     Ok(FoundRuns { items, searched_to })
 }
 
-fn id_of(looked: &Looked) -> Result<InvocationId, StoreError> {
-    let id = looked.id.parse();
+/// The place of the last run that was looked at. That of another tenant is not told: the place is then just before it in
+/// the direction of the walk, so near that no other run is between the two.
+fn stop_of(looked: &Looked, direction: Direction) -> Result<InvocationId, StoreError> {
+    let mut id = looked.id.clone();
+    if !looked.is_visible {
+        let last = match direction {
+            Direction::Newest => "z",
+            Direction::Oldest => "0",
+        };
+        id.truncate(id.len().saturating_sub(HIDDEN_DIGITS));
+        id.push_str(&last.repeat(HIDDEN_DIGITS));
+    }
+    let id = id.parse();
     id.map_err(|error| StoreError::Corrupt(format!("the id of a run: {error}")))
 }
 

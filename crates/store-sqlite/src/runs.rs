@@ -8,7 +8,7 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    KeptRuns, ListedRun, Progress, RunFilter, RunRecord, Runs, StoreError, Viewer,
+    KeptRuns, ListedRun, Progress, RunFilter, RunRecord, RunStretch, Runs, StoreError, Viewer,
 };
 
 use crate::{causes, run_events, run_expiry, run_records, run_retention, store::SqliteStore};
@@ -35,8 +35,20 @@ impl Runs for SqliteStore {
     }
 
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let run = run.clone();
-        self.read(move |connection| run_events::of(connection, &run, limit))
+        let Some(stretch) = run.stretch() else {
+            return Ok(Vec::new());
+        };
+        self.read(move |connection| run_events::all(connection, &stretch, limit))
+            .await
+    }
+
+    async fn ordinary_run_events(
+        &self,
+        stretch: &RunStretch,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let stretch = stretch.clone();
+        self.read(move |connection| run_events::ordinary(connection, &stretch, limit))
             .await
     }
 

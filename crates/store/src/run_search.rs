@@ -110,8 +110,9 @@ impl RunHour {
 
 /// The runs of a viewer's sources and workflows, whichever.
 ///
-/// Every search and count looks at a bounded number of the viewer's runs, in the order of their ids. Its cost depends on that
-/// number and on the number of the viewer's sources and workflows, not on how many runs have ended.
+/// Every search and count looks at a bounded number of runs, in the order of their ids: the viewer's, and where more of
+/// these than one search looks at have not ended, those of others among them. Its cost depends on that number and on the
+/// number of the viewer's sources and workflows, not on how many runs there are.
 #[async_trait]
 pub trait RunSearch {
     /// A page of the runs that the filter describes, newest first, whether they have ended or not.
@@ -124,7 +125,8 @@ pub trait RunSearch {
     /// MUST page over any number of those that have not ended
     /// (`conformance::run_search::more_open_runs_than_one_search_looks_at_are_paged_both_ways`).
     /// MUST look at [`RUNS_SEARCHED_MAX`] at most, and say where it stopped
-    /// (`conformance::run_search::a_search_of_runs_is_bounded_and_goes_on_where_it_stopped`).
+    /// (`conformance::run_search::a_search_of_runs_is_bounded_and_goes_on_where_it_stopped`), however many of others are
+    /// among them, and without naming one (`conformance::run_search::open_runs_of_others_bound_a_search_too`).
     async fn find_runs(
         &self,
         viewer: &Viewer,

@@ -159,6 +159,8 @@ pub struct EndedRun {
     pub version: RunVersion,
     /// The cause.
     pub trigger: RunTrigger,
+    /// The run that it repeats, if it is a replay.
+    pub replay_of: Option<InvocationId>,
     /// Since when it was to run, epoch milliseconds.
     pub queued_at_ms: EpochMs,
     /// The time of its last start, epoch milliseconds; a worker may have to be started after it.
@@ -192,6 +194,39 @@ pub struct RunRecord {
     pub ended: EndedRun,
     /// The emitter's last event id at its end: the run's events are not behind it, but for those that were scheduled.
     pub last_event: Option<EventId>,
+}
+
+impl RunRecord {
+    /// The stretch of its emitter's log that has its events; `None`: it emitted none.
+    pub fn stretch(&self) -> Option<RunStretch> {
+        let ended = &self.ended;
+        let until = match (ended.has_scheduled, self.last_event) {
+            (true, _) => None,
+            (false, Some(last)) => Some(last),
+            (false, None) => return None,
+        };
+        // A clock that steps back gives the end a time before the beginning.
+        let since_ms = ended.queued_at_ms.min(ended.started_at_ms);
+        Some(RunStretch {
+            runnable: self.runnable.clone(),
+            run_id: self.id.clone(),
+            since_ms: since_ms.min(ended.ended_at_ms),
+            until,
+        })
+    }
+}
+
+/// The stretch of an emitter's log in which the events of a run are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStretch {
+    /// The emitter.
+    pub runnable: RunnableId,
+    /// The run.
+    pub run_id: InvocationId,
+    /// The time of the first id that they can have, epoch milliseconds.
+    pub since_ms: EpochMs,
+    /// The last one; without it, the stretch goes on to the newest event.
+    pub until: Option<EventId>,
 }
 
 /// A run in a list of those that have ended and those that have not.
@@ -271,6 +306,16 @@ pub trait Runs {
     /// commits of a run that was never queued as well
     /// (`conformance::runs::events_that_an_earlier_part_scheduled_are_found`).
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// Up to `limit` events of channels that users name, which a run emitted in the stretch and which are still in the
+    /// log, oldest first.
+    /// MUST find them before and after the end of the run, and no others
+    /// (`conformance::runs::ordinary_events_of_a_run_are_found_alone`).
+    async fn ordinary_run_events(
+        &self,
+        stretch: &RunStretch,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError>;
 
     /// A page of the runs of listening sources and workflows that an event caused, newest first, whether they have ended
     /// or not: those that the viewer may see. The event itself may be gone.

@@ -424,6 +424,7 @@ mod tests {
             ended: Some(EndedRun {
                 version: RunVersion::Component(ComponentId::new(EpochMs(1), 1)),
                 trigger: RunTrigger::Http,
+                replay_of: None,
                 queued_at_ms: EpochMs(1),
                 started_at_ms: EpochMs(1),
                 ended_at_ms: EpochMs(1),

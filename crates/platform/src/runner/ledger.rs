@@ -205,6 +205,7 @@ impl Ledger {
         Some(headwater_store::EndedRun {
             version: RunVersion::Component(source.spec.component_id.clone()),
             trigger: part.trigger,
+            replay_of: None,
             queued_at_ms: part.queued_at_ms,
             started_at_ms: part.started_at_ms,
             ended_at_ms: part.ended_at_ms,

@@ -114,7 +114,7 @@ impl Platform {
 
     async fn listener_run(&self, run: &ListedRun) -> Result<ListenerRun, PlatformError> {
         let (listener, run) = match run {
-            ListedRun::Ended(run) => (&run.runnable, self.ended_run_summary(run).await?),
+            ListedRun::Ended(run) => (&run.runnable, WorkflowRunSummary::of_ended(run)),
             ListedRun::Open(run) => (&run.runnable, self.open_run_summary(run).await?),
         };
         Ok(ListenerRun {

@@ -140,7 +140,7 @@ impl Platform {
                     ended: None,
                 },
                 ListedRun::Ended(run) => RunEntry {
-                    run: self.ended_run_summary(&run).await?,
+                    run: WorkflowRunSummary::of_ended(&run),
                     runnable: run.runnable,
                     name,
                     ended: Some(run.ended),

@@ -266,6 +266,7 @@ impl LiveRun {
         EndedRun {
             version: RunVersion::Deployment(self.deployed.id.clone()),
             trigger: self.claimed.trigger.into(),
+            replay_of: self.head.replay_of(),
             queued_at_ms: self.claimed.queued_at_ms,
             started_at_ms: self.head.started_at_ms.unwrap_or(self.started_at_ms),
             ended_at_ms: now_ms,

@@ -108,6 +108,11 @@ impl Head {
         }
     }
 
+    /// The run that it repeats, if it is a replay.
+    pub(crate) fn replay_of(&self) -> Option<InvocationId> {
+        self.replay.as_ref().map(|replay| replay.run_id.clone())
+    }
+
     /// Whether a step of the run has been committed.
     pub(crate) fn has_begun(&self) -> bool {
         self.started_at_ms.is_some()

@@ -3,6 +3,7 @@
 mod admission;
 mod blocks;
 mod complaints;
+mod emitted;
 mod error_mails;
 mod flow;
 mod lacks;

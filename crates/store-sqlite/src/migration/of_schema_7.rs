@@ -231,6 +231,7 @@ fn end(lease: &RunnableLease, claimed: &Claimed) -> RunCommit {
         ended: Some(EndedRun {
             version: RunVersion::Component(component()),
             trigger: RunTrigger::from(claimed.trigger),
+            replay_of: None,
             queued_at_ms: claimed.queued_at_ms,
             started_at_ms: NOW,
             ended_at_ms: NOW,

@@ -2,7 +2,7 @@
 //!
 //! Records have two for each source or workflow. Invocations have no index of one in that order, which each of them would
 //! have to keep: the open runs are read in the order in which they are due, and sorted. Where there are too many of them,
-//! those of all tenants are read in the order of their ids, and the others passed over.
+//! those of all tenants are read in the order of their ids: those of others count as looked at, and match no filter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,8 @@ const MS_MAX: u64 = (1 << 48) - 2;
 pub(super) struct Looked {
     pub(super) id: String,
     pub(super) is_open: bool,
+    /// Whether it is of a source or workflow of the scope.
+    pub(super) is_visible: bool,
     /// Whether the filter describes it.
     pub(super) matches: bool,
 }
@@ -52,7 +54,7 @@ enum Arm {
     Ended { runnable: String, failed: bool },
     /// Runs that have not ended, by id.
     Open(Vec<Looked>),
-    /// Those that have not ended, where they are too many to be sorted.
+    /// Those of all tenants that have not ended, where the viewer's are too many to be sorted.
     ManyOpen,
 }
 
@@ -174,7 +176,7 @@ impl Scope {
         self.min_ms.map(|ms| signed(self.now_ms).saturating_sub(ms))
     }
 
-    /// Up to `limit` runs that have not ended, in the order of their ids, however many there are.
+    /// Up to `limit` runs of all tenants that have not ended, in the order of their ids.
     fn many_open(
         &self,
         connection: &Connection,
@@ -191,7 +193,7 @@ impl Scope {
             self.words,
             limit
         ];
-        read(connection, &many_open_sql(direction), parameters, true)
+        read(connection, &many_open_sql(direction), parameters, looked_at)
     }
 
     pub(super) fn count_open(
@@ -231,11 +233,11 @@ impl Scope {
     }
 }
 
-/// Invocations of the sources and workflows in the list `?1` between `?2` and `?3`, by the index of ids.
+/// Invocations between `?2` and `?3`, by the index of ids; only those of sources and workflows in the list `?1` match.
 fn many_open_sql(direction: Direction) -> String {
     format!(
-        "SELECT id, {OPEN_MATCHES} AS matches FROM invocations
-         WHERE id > ?2 AND id < ?3 AND +runnable_id IN (SELECT value FROM json_each(?1)) ORDER BY id {} LIMIT ?7",
+        "SELECT id, {OPEN_MATCHES} AS matches, runnable_id IN (SELECT value FROM json_each(?1)) AS is_visible
+         FROM invocations WHERE id > ?2 AND id < ?3 ORDER BY id {} LIMIT ?7",
         direction.order()
     )
 }
@@ -244,22 +246,34 @@ fn read(
     connection: &Connection,
     sql: &str,
     parameters: &[&dyn ToSql],
-    is_open: bool,
+    looked: impl Fn(&Row<'_>) -> Result<Looked, StoreError>,
 ) -> Result<Vec<Looked>, StoreError> {
     let failed = failed("searching runs");
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(looked(row, is_open)?);
+        found.push(looked(row)?);
     }
     Ok(found)
+}
+
+/// A row of all tenants' runs, which matches if it is of the scope.
+fn looked_at(row: &Row<'_>) -> Result<Looked, StoreError> {
+    let looked = looked(row, true)?;
+    let is_visible = get(row, "is_visible")?;
+    Ok(Looked {
+        is_visible,
+        matches: is_visible && looked.matches,
+        ..looked
+    })
 }
 
 fn looked(row: &Row<'_>, is_open: bool) -> Result<Looked, StoreError> {
     Ok(Looked {
         id: get(row, "id")?,
         is_open,
+        is_visible: true,
         matches: get(row, "matches")?,
     })
 }
@@ -334,7 +348,8 @@ impl Arms for RunArms<'_> {
             scope.words,
             row_limit
         ];
-        read(connection, &self.sql(failed, direction), parameters, false)
+        let sql = self.sql(failed, direction);
+        read(connection, &sql, parameters, |row| looked(row, false))
     }
 }
 

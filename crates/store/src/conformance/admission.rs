@@ -60,6 +60,7 @@ fn end(run: &Work, of: &Workflow, progress: RunProgress) -> RunCommit {
     let ended = EndedRun {
         version: RunVersion::Deployment(of.deployment_id.clone()),
         trigger: RunTrigger::Http,
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0,
         ended_at_ms: T0,

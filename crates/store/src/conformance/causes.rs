@@ -27,6 +27,7 @@ fn returned() -> EndedRun {
     EndedRun {
         version: RunVersion::Component(ComponentId::new(T0, 7)),
         trigger: RunTrigger::Event,
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0,
         ended_at_ms: T0,

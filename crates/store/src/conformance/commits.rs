@@ -421,6 +421,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
     let ended = EndedRun {
         version: RunVersion::Component(source.spec.component_id.clone()),
         trigger: queued.trigger.into(),
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0,
         ended_at_ms: T0,

@@ -363,13 +363,55 @@ pub async fn more_open_runs_than_one_search_looks_at_are_paged_both_ways(factory
     assert_eq!(last, (vec![at(many - 2), at(many - 1)], None));
     let before = page(open.clone(), Position::Before(at(many - 1))).await;
     assert_eq!(before, (from(many - 4), None));
-    // None of them was started by a timer, and the search is bounded by what it looks at.
+    // None of them was started by a timer, and the search is bounded by what it looks at: ten of theirs among them.
     let by_timer = RunSearchFilter {
         trigger: Some(RunTrigger::Timer),
         ..open
     };
     let none = page(by_timer, Position::First).await;
-    assert_eq!(none, (vec![], Some(at(RUNS_SEARCHED_MAX as usize - 1))));
+    assert_eq!(
+        none,
+        (vec![], Some(at(RUNS_SEARCHED_MAX as usize - 1 - 10)))
+    );
+}
+
+/// Where the viewer has too many, those of another tenant are looked at, too: each page is bounded, and goes on behind a
+/// place that names no run of theirs.
+pub async fn open_runs_of_others_bound_a_search_too(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, theirs) = (owner(), owner());
+    let flow = workflow(&*store, &mine).await;
+    let other = workflow(&*store, &theirs).await;
+    let caller = begun(&*store, &other, epoch).await;
+    let mut progress = RunProgress::default();
+    let mut call = |to: &Workflow, at: u64| {
+        let mut called = call_of(&to.id, "1");
+        called.id = InvocationId::new(EpochMs(T0.0 + at), entropy());
+        progress.calls.push(called.clone());
+        called.id
+    };
+    let many = u64::from(RUNS_SEARCHED_MAX) + 1;
+    let newest_of_mine = (0..many).map(|number| call(&flow, number)).last();
+    let of_theirs: Vec<_> = (0..many)
+        .map(|number| call(&other, many + number))
+        .collect();
+    let calls = step(&caller, goes_on("{}"), progress);
+    commit(&*store, calls).await.unwrap();
+    let me = viewer(&mine);
+    let open = in_states(true, &[]);
+    let page = async |position| {
+        let request = PageRequest { limit: 1, position };
+        let found = store.find_runs(&me, &open, &request, T0).await.unwrap();
+        let ids = found.items.iter().map(|found| found.run.id().clone());
+        (ids.collect::<Vec<_>>(), found.searched_to)
+    };
+    let (found, stop) = page(Position::First).await;
+    let stop = stop.unwrap();
+    assert!(found.is_empty());
+    assert!(!of_theirs.contains(&stop));
+    assert!(of_theirs[0] < stop && stop < of_theirs[2]);
+    let (found, stop) = page(Position::After(stop)).await;
+    assert_eq!((found, stop), (newest_of_mine.into_iter().collect(), None));
 }
 
 /// Each state for itself.

@@ -11,7 +11,7 @@ use headwater_model::{
 use super::{Factory, fixture::*};
 use crate::{
     DROPPED_KEYS_MAX, Dropped, EndedRun, KeptRuns, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit,
-    RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, Store, StoreError,
+    RunFilter, RunOutcome, RunRecord, RunStretch, RunTrigger, RunVersion, Store, StoreError,
 };
 
 /// The end of a run that returned.
@@ -19,6 +19,7 @@ pub(super) fn returned() -> EndedRun {
     EndedRun {
         version: RunVersion::Component(ComponentId::new(T0, 7)),
         trigger: RunTrigger::Http,
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0 + MS,
         ended_at_ms: T0 + 2 * MS,
@@ -80,6 +81,7 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
     let lease = store.enqueue(queued, held(&source, epoch)).await.unwrap();
     let lease = lease.unwrap();
     let end = EndedRun {
+        replay_of: Some(InvocationId::new(T0, 3)),
         emitted: 1,
         dropped: Dropped {
             count: 2,
@@ -263,6 +265,54 @@ pub async fn a_runs_events_are_found(factory: &dyn Factory) {
     let all = deletion(&source, ordinary(), (None, None));
     store.request_deletion(all).await.unwrap();
     assert_eq!(found(&plain, 9).await.unwrap(), ["2"]);
+}
+
+/// Those of its own, on channels that users name, within the stretch: of a run that has not ended up to the newest.
+pub async fn ordinary_events_of_a_run_are_found_alone(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    emit(&*store, &source, &["\"another run's\""], T0).await;
+    let first = run_of(
+        &source,
+        vec![
+            event_on(Channel::logs(), "1"),
+            event("2"),
+            event_later(Channel::named("orders"), T0 + MINUTE, "3"),
+        ],
+        T0 + MS,
+    );
+    let last = RunCommit {
+        run_id: first.run_id.clone(),
+        events: vec![
+            event_on(Channel::named("orders"), "4"),
+            event_on(Channel::errors(), "5"),
+        ],
+        ..last_commit(&source, returned())
+    };
+    let so_far = RunStretch {
+        runnable: runnable(&source),
+        run_id: first.run_id.clone(),
+        since_ms: T0,
+        until: None,
+    };
+    let found = async |stretch: &RunStretch, limit| {
+        let events = store.ordinary_run_events(stretch, limit).await;
+        texts_of(&events.unwrap())
+    };
+    commit(&*store, first.clone()).await.unwrap();
+    assert_eq!(found(&so_far, 9).await, ["2"]);
+    commit(&*store, last).await.unwrap();
+    let stretch = store.run(&first.run_id).await.unwrap().unwrap().stretch();
+    let stretch = stretch.unwrap();
+    emit(&*store, &source, &["\"after\""], T0 + 3 * MS).await;
+    assert_eq!(found(&stretch, 9).await, ["2", "4"]);
+    assert_eq!(found(&stretch, 1).await, ["2"]);
+    assert_eq!(found(&so_far, 9).await, ["2", "4"]);
+    let late = RunStretch {
+        since_ms: T0 + MINUTE,
+        ..stretch
+    };
+    assert!(found(&late, 9).await.is_empty());
 }
 
 /// A run that was never queued says at its end that an earlier part scheduled events; they are found wherever they are.

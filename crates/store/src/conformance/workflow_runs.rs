@@ -88,6 +88,7 @@ pub(super) fn ended(of: &Workflow) -> EndedRun {
     EndedRun {
         version: RunVersion::Deployment(of.deployment_id.clone()),
         trigger: RunTrigger::Http,
+        replay_of: None,
         queued_at_ms: T0,
         started_at_ms: T0,
         ended_at_ms: T0,

@@ -1,56 +1,44 @@
 //! The events that the steps of a run emitted, whether the run has ended or not.
 
-use headwater_model::{channel::ChannelClass, dedupe::Dropped, event::Event, origin::Origin};
-use headwater_store::{EndedRun, OpenRun, RunOutcome, RunRecord, RunVersion, Workflow};
+use headwater_model::event::Event;
+use headwater_store::{OpenRun, RunStretch};
 
 use super::runs::FoundRun;
-use crate::{error::PlatformError, platform::Platform};
+use crate::{error::PlatformError, platform::Platform, workflows::Head};
 
 /// Events of a run that are shown at most.
 const EVENTS_MAX: u32 = 500;
 
 impl Platform {
-    /// The events of a run's steps that are still kept, oldest first, and whether there are more than these.
+    /// The events of a run's steps that are still kept, oldest first, and whether there are more than these. That of its
+    /// failure, on `$errors`, is no step's.
     pub(super) async fn emitted(
         &self,
         run: &FoundRun,
     ) -> Result<(Vec<Event>, bool), PlatformError> {
-        let store = &self.core.store;
-        let found = match run {
-            FoundRun::Ended(run, _) => store.run_events(run, EVENTS_MAX + 1).await?,
-            FoundRun::Open(run, workflow) => {
-                let so_far = as_if_ended(run, workflow);
-                store.run_events(&so_far, EVENTS_MAX + 1).await?
-            }
+        let stretch = match run {
+            FoundRun::Ended(run, _) if run.ended.emitted > 0 => run.stretch(),
+            FoundRun::Open(run, _) => stretch_so_far(run),
+            FoundRun::Ended(..) => None,
         };
-        let has_more = found.len() > EVENTS_MAX as usize;
-        let mut events = found;
+        let Some(stretch) = stretch else {
+            return Ok((Vec::new(), false));
+        };
+        let store = &self.core.store;
+        let mut events = store.ordinary_run_events(&stretch, EVENTS_MAX + 1).await?;
+        let has_more = events.len() > EVENTS_MAX as usize;
         events.truncate(EVENTS_MAX as usize);
-        // That of its failure is no step's.
-        events.retain(|event| event.channel.class() == ChannelClass::Ordinary);
         Ok((events, has_more))
     }
 }
 
-/// The record that a run would have that ended now: its events are looked for up to the newest.
-fn as_if_ended(run: &OpenRun, workflow: &Workflow) -> RunRecord {
-    RunRecord {
-        id: run.id.clone(),
+/// The stretch of the log in which the events of a run are that has not ended, if it has emitted any.
+fn stretch_so_far(run: &OpenRun) -> Option<RunStretch> {
+    let head = Head::read(run.state.as_deref()).unwrap_or_default();
+    (head.emitted > 0).then(|| RunStretch {
         runnable: run.runnable.clone(),
-        caused_by: None,
-        ended: EndedRun {
-            version: RunVersion::Deployment(workflow.deployment_id.clone()),
-            trigger: run.trigger.into(),
-            queued_at_ms: run.queued_at_ms,
-            started_at_ms: run.queued_at_ms,
-            ended_at_ms: run.queued_at_ms,
-            outcome: RunOutcome::Returned,
-            error: None,
-            emitted: 0,
-            dropped: Dropped::default(),
-            has_scheduled: true,
-            origin: Origin::default(),
-        },
-        last_event: None,
-    }
+        run_id: run.id.clone(),
+        since_ms: run.queued_at_ms,
+        until: None,
+    })
 }

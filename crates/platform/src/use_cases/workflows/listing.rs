@@ -148,12 +148,9 @@ impl Platform {
             .store
             .runs(&id.clone().into(), filter, page)
             .await?;
-        let mut items = Vec::with_capacity(ended.items.len());
-        for run in &ended.items {
-            items.push(self.ended_run_summary(run).await?);
-        }
+        let items = ended.items.iter().map(WorkflowRunSummary::of_ended);
         Ok(Page {
-            items,
+            items: items.collect(),
             total_count: ended.total_count,
         })
     }

@@ -176,7 +176,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: run.trigger.into(),
-            replay_of: head.replay.map(|replay| replay.run_id),
+            replay_of: head.replay_of(),
             deployment_id: head.deployment_id,
             queued_at_ms: run.queued_at_ms,
             started_at_ms: head.started_at_ms,
@@ -185,9 +185,8 @@ impl WorkflowRunSummary {
         }
     }
 
-    /// The summary of a run that has ended and began with this head.
-    fn of_ended(run: &RunRecord, head: Option<&Head>) -> Self {
-        let replay = head.and_then(|head| head.replay.as_ref());
+    /// The summary of a run that has ended, of a workflow or of a source.
+    pub(in crate::use_cases) fn of_ended(run: &RunRecord) -> Self {
         let ended = &run.ended;
         let status = match ended.outcome {
             RunOutcome::Returned => WorkflowRunStatus::Succeeded,
@@ -204,7 +203,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: ended.trigger,
-            replay_of: replay.map(|replay| replay.run_id.clone()),
+            replay_of: ended.replay_of.clone(),
             deployment_id,
             queued_at_ms: ended.queued_at_ms,
             started_at_ms: Some(ended.started_at_ms),
@@ -264,8 +263,7 @@ impl Platform {
             }
             FoundRun::Ended(ended, _) => {
                 let details = self.details_of(id).await?;
-                let head = details.as_ref().map(|details| &details.head);
-                let run = WorkflowRunSummary::of_ended(ended, head);
+                let run = WorkflowRunSummary::of_ended(ended);
                 match details {
                     Some(details) => (run, details.head, details.reason, details.event),
                     None => (run, Head::default(), None, None),
@@ -319,20 +317,6 @@ impl Platform {
         let context = self.workflows.context();
         let masked = context.masked_event(&workflow.owner, event.into()).await?;
         Ok(Some((*masked).to_owned()))
-    }
-
-    /// A run that has ended, of a workflow or of a source, as lists show it.
-    pub(in crate::use_cases) async fn ended_run_summary(
-        &self,
-        run: &RunRecord,
-    ) -> Result<WorkflowRunSummary, PlatformError> {
-        // The record does not say which run a replay repeats.
-        let details = match run.ended.trigger == RunTrigger::Replay {
-            true => self.details_of(&run.id).await?,
-            false => None,
-        };
-        let head = details.as_ref().map(|details| &details.head);
-        Ok(WorkflowRunSummary::of_ended(run, head))
     }
 
     /// The details of a run that has ended, if they are kept.

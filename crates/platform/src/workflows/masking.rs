@@ -70,7 +70,7 @@ struct Search<'m, 't> {
 struct Ahead<'m> {
     set: &'m MaskSet,
     finder: &'m AhoCorasick,
-    /// What it finds next, `None` if nothing more; not looked for yet, if that is not known.
+    /// The next one that it finds, `None` if there is no more; not looked for yet, if that is not known.
     next: Option<Option<Match>>,
 }
 

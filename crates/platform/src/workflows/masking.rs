@@ -88,7 +88,7 @@ impl<'m, 't> Search<'m, 't> {
             next: None,
         });
         let ahead: Vec<_> = ahead.collect();
-        (!ahead.is_empty()).then(|| Self {
+        (!ahead.is_empty()).then_some(Self {
             end: text.len(),
             text,
             ahead,

@@ -36,7 +36,7 @@ impl Aside {
         let room = Arc::clone(&self.room).acquire_owned().await;
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
-            // Whoever has asked may have gone meanwhile: it is the work that takes the room.
+            // The one who has asked may have gone meanwhile: it is the work that takes the room.
             drop(room);
             done
         });

@@ -20,7 +20,8 @@ const INLINE: &str = ".code";
 
 /// Everything that the files tell without a node, their code included. A note says so if the code cannot be looked at.
 pub(crate) async fn findings(folder: &Folder, pipedream: bool) -> Vec<Value> {
-    let found = findings::of_folder(folder, pipedream);
+    let mut found = findings::of_folder(folder, pipedream);
+    found.extend(findings::required(folder));
     match of_code(folder).await {
         Ok(faults) => sorted(found, faults),
         Err(error) => {

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use headwater_workflow::check::{additions, check_draft};
-use headwater_workflow::definition::Draft;
-use headwater_workflow::finding::Finding;
+use headwater_workflow::definition::{Draft, TriggerConfig};
+use headwater_workflow::environment::{Required, Requirements, SENDS_MAIL};
+use headwater_workflow::finding::{Finding, FoundAt, Severity};
 use headwater_workflow::state_file::{InvalidStateFile, StateFile};
 use serde_json::{Value, json};
 
@@ -35,6 +36,53 @@ pub(crate) fn of_folder(folder: &Folder, pipedream: bool) -> Vec<Value> {
         .map(|text| text.parse::<StateFile>());
     findings.extend(state.and_then(Result::err).as_ref().map(of_state));
     findings
+}
+
+/// Things that the node has to have, which this program cannot know: variables, and a way out and in for mail.
+pub(crate) fn required(folder: &Folder) -> Vec<Value> {
+    let Ok(draft) = Draft::read(folder.definition(), &folder.paths()) else {
+        return Vec::new();
+    };
+    let definition = &draft.definition;
+    let required = Requirements::of(definition, folder.texts());
+    let noted = |place: &FoundAt, message: String| {
+        of_definition(&Finding {
+            severity: Severity::Note,
+            place: place.clone(),
+            message,
+        })
+    };
+    let by = |of: &Required| {
+        of.file
+            .as_ref()
+            .map_or_else(String::new, |file| format!("{file}: "))
+    };
+    let variables = required.variables.iter().map(|(name, of)| {
+        let message = format!(
+            "{}`process.env.{name}` is the variable `{name}` of the node; set it there (`headwater variables set {name}`)",
+            by(of)
+        );
+        noted(&of.place, message)
+    });
+    let mail = required.mail.iter().map(|of| {
+        let message = format!(
+            "{}`{SENDS_MAIL}` needs a node that sends mail: one with --smtp-url and --mail-from",
+            by(of)
+        );
+        noted(&of.place, message)
+    });
+    let triggers = definition.triggers.iter();
+    let by_mail = triggers.filter(|trigger| trigger.config == TriggerConfig::Email);
+    let by_mail = by_mail.map(|trigger| {
+        let place = FoundAt {
+            line: trigger.position.line,
+            column: trigger.position.column,
+            path: None,
+        };
+        let message = "the trigger needs a node that takes mail: one with --smtp-listen";
+        noted(&place, message.to_owned())
+    });
+    variables.chain(mail).chain(by_mail).collect()
 }
 
 pub(crate) fn is_error(finding: &Value) -> bool {
@@ -105,6 +153,36 @@ mod tests {
     }
 
     const YAML: &str = "name: A\ntriggers:\n- type: http\nsteps:\n- namespace: one\n";
+
+    #[test]
+    fn what_the_node_has_to_have_is_noted() {
+        let yaml = "name: A\ntriggers:\n- type: email\nsteps:\n- namespace: one\n  props: { a: '{{process.env.KEY}}' }\n";
+        let files = [
+            ("workflow.yaml", yaml),
+            (
+                "one/entry.js",
+                "process.env.HOME + process.env.KEY; $.send.email({})",
+            ),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let folder = Folder {
+            dir: "orders".into(),
+            files: BTreeMap::from(files),
+            left_out: Vec::new(),
+        };
+        let required = required(&folder);
+        let told = required.iter().map(|finding| line(&folder.dir, finding));
+        let told: Vec<_> = told.collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        for (told, (place, text)) in told.iter().zip([
+            (":6:", "`process.env.KEY` is the variable `KEY`"),
+            (":5:", "one/entry.js: `$.send.email` needs"),
+            (":3:", "--smtp-listen"),
+        ]) {
+            assert!(told.contains(place) && told.contains("note:"), "{told}");
+            assert!(told.contains(text), "{told}");
+        }
+    }
 
     #[test]
     fn a_line_has_the_place_and_the_step() {

@@ -52,6 +52,12 @@ impl Folder {
         self.files.get(DEFINITION_FILE).map_or("", String::as_str)
     }
 
+    /// The texts of all files, with their paths.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.iter();
+        files.map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
     /// The paths of the files that steps can name.
     pub(crate) fn paths(&self) -> Vec<&str> {
         let paths = self.files.keys().map(String::as_str);

@@ -11,7 +11,6 @@ use std::{
 
 use headwater_store::{ClaimedSend, Owner, SENDS_PER_LANE, SendAttempt, SendId, StoreError};
 use parking_lot::Mutex;
-use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
@@ -91,18 +90,20 @@ impl SendContext {
 
     /// A send with the values in place of their marks, as it leaves the node.
     pub(super) async fn opened(&self, mut send: ClaimedSend) -> ClaimedSend {
-        match self.masks(&send).await {
-            Ok(masks) => {
-                let opened = masks.opened(send.value.get().to_owned());
-                send.value = RawValue::from_string(opened).unwrap_or(send.value);
-            }
+        let opened = async {
+            let masks = self.masks(&send).await?;
+            let value = send.value.clone();
+            masks.opened_value(&self.core.aside, value).await
+        };
+        match opened.await {
+            Ok(opened) => send.value = opened,
             Err(error) => tracing::warn!(%error, "a send leaves with marks instead of values"),
         }
         send
     }
 
     /// The masks for a send. Those of accounts are remembered for its end.
-    async fn masks(&self, send: &ClaimedSend) -> Result<Masks, PlatformError> {
+    async fn masks(&self, send: &ClaimedSend) -> Result<Arc<Masks>, PlatformError> {
         let variables = self.variables.of(&send.owner).await?;
         let accounts = accounts_marked_in(send.value.get());
         let of_accounts = self.account_masks.marked(&send.owner, accounts).await?;
@@ -110,7 +111,8 @@ impl SendContext {
             let mut marked = self.marked.lock();
             marked.insert(send.id.clone(), of_accounts.clone());
         }
-        Ok(variables.masks.with(of_accounts))
+        let masks = variables.masks.beside(&self.core.aside, of_accounts);
+        masks.await
     }
 
     /// Ends as they are kept: with marks instead of the values.
@@ -119,13 +121,14 @@ impl SendContext {
         for EndedSend { owner, mut attempt } in ended {
             let variables = self.variables.of(&owner).await;
             let of_accounts = self.marked.lock().remove(&attempt.id).unwrap_or_default();
-            // Without the variables nobody knows what is to be masked: nothing is shown then.
+            let masks = match variables {
+                Ok(variables) => variables.masks.beside(&self.core.aside, of_accounts).await,
+                Err(error) => Err(error),
+            };
+            // Without them nobody knows what is to be masked: nothing is shown then.
             let result = attempt.result.take();
-            attempt.result = match (result, variables) {
-                (Some(result), Ok(variables)) => {
-                    let masks = variables.masks.with(of_accounts);
-                    Some(masks.json(&result).unwrap_or(result))
-                }
+            attempt.result = match (result, masks) {
+                (Some(result), Ok(masks)) => Some(masks.json(&result).unwrap_or(result)),
                 (_, Err(_)) | (None, _) => None,
             };
             records.push(attempt);

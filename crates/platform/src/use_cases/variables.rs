@@ -2,6 +2,7 @@
 
 use headwater_model::{id::WorkspaceId, time::EpochSeconds};
 use headwater_store::Variable;
+use headwater_workflow::environment::OWN_PREFIX;
 
 use crate::{
     audit::{Act, AuditAction},
@@ -17,8 +18,6 @@ const VALUE_BYTES: usize = 64 * 1024;
 const VARIABLES_MAX: usize = 1_000;
 /// Bytes of all values of an owner: whatever comes in is searched for each of them.
 const VALUES_BYTES: usize = 1024 * 1024;
-/// The beginning of names that the platform sets.
-const RESERVED: &str = "PIPEDREAM_";
 
 /// A variable as responses show it: never with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,9 +151,9 @@ fn check_name(name: &str) -> Result<(), PlatformError> {
         );
         return Err(PlatformError::invalid("name", reason));
     }
-    if name.starts_with(RESERVED) {
+    if name.starts_with(OWN_PREFIX) {
         let reason = format!(
-            "`{name}`: names that begin with {RESERVED} are the platform's; use another one"
+            "`{name}`: names that begin with {OWN_PREFIX} are the platform's; use another one"
         );
         return Err(PlatformError::invalid("name", reason));
     }

@@ -44,8 +44,7 @@ pub(super) struct StepEffects {
 /// The things that an execution sends, apart by what becomes of them.
 #[derive(Debug, Default)]
 pub(super) struct Sends {
-    /// The number of the first one: those of an earlier execution of the step have others.
-    first: u32,
+    /// Numbered from 0.
     pub(super) queued: Vec<NewSend>,
     pub(super) emitted: Vec<Emitted>,
     pub(super) streamed: Vec<Streamed>,
@@ -87,19 +86,27 @@ impl StepEffects {
         self.logs.push(LogLine { level, message, ts });
     }
 
+    /// Bytes that it has exported, logged and sent so far.
+    pub(super) fn bytes(&self) -> usize {
+        let exports = self.exports.iter().map(|(_, value)| kept_bytes(value));
+        let flow = self.flow.iter().map(|call| match call {
+            FlowCall::Rerun { context, .. } => context.as_ref().map_or(0, kept_bytes),
+            FlowCall::Delay(_) | FlowCall::Suspend(_) => 0,
+        });
+        let sent = self.sent.iter().map(|sent| sent.value.get().len());
+        let logs = self.logs.iter().map(|line| line.message.len());
+        exports.chain(flow).chain(sent).chain(logs).sum()
+    }
+
     /// The end of the execution, and what it sends: a step that fails sends nothing.
-    /// `first` is the number of the first thing that it sends.
     pub(super) fn ended(
         self,
-        (path, first): (&str, u32),
+        path: &str,
         outcome: Outcome,
         chance: f64,
     ) -> (StepEnd, Sends, Vec<LogLine>) {
         let failure = Failure::of(&outcome);
-        let mut sends = Sends {
-            first,
-            ..Sends::default()
-        };
+        let mut sends = Sends::default();
         if failure.is_none() {
             for sent in self.sent {
                 sends.add(path, sent);
@@ -124,7 +131,18 @@ impl StepEffects {
     }
 }
 
+fn kept_bytes(value: &Kept) -> usize {
+    usize::try_from(value.bytes()).unwrap_or(usize::MAX)
+}
+
 impl Sends {
+    /// Gives them the numbers from there on: those of an earlier execution of the step have others.
+    pub(super) fn number_from(&mut self, first: u32) {
+        for send in &mut self.queued {
+            send.number = send.number.saturating_add(first);
+        }
+    }
+
     /// Masks what is kept of them. Marks in what leaves the node are opened as it does.
     pub(super) fn hide(&mut self, masks: &Masks) {
         let queued = self.queued.iter_mut().map(|send| &mut send.value);
@@ -158,9 +176,7 @@ impl Sends {
         };
         self.queued.push(NewSend {
             path: path.to_owned(),
-            number: self
-                .first
-                .saturating_add(u32::try_from(self.queued.len()).unwrap_or(u32::MAX)),
+            number: u32::try_from(self.queued.len()).unwrap_or(u32::MAX),
             way,
             lane: lane(way, &sent.value),
             value: sent.value,

@@ -1,24 +1,25 @@
 //! Executions of steps and evaluations in flight: what each has said so far.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, mem, sync::Arc, time::Instant};
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use headwater_engine::{
     Engine, EngineError, Invocation, RunId, RunMessage, RunSink, StepMessage, WorkerSpec,
 };
 use headwater_model::{id::InvocationId, outcome::Outcome};
-use headwater_store::{Owner, Usage};
+use headwater_store::{KvWrite, Owner, Usage};
 use headwater_workflow::path::Path;
 use tokio::sync::mpsc;
 
 use super::{
     context::WorkflowContext,
     effects::StepEffects,
-    masking::Masks,
+    hiding::{Ending, Spoken},
+    masking::{AT_ONCE, Masks},
     services::{self, Asking},
     step_state,
 };
-use crate::data_stores::StoreRequests;
+use crate::{data_stores::StoreRequests, error::PlatformError};
 
 /// An execution of a step, or an evaluation.
 struct Execution {
@@ -37,13 +38,33 @@ struct Execution {
 pub(super) struct Executed {
     pub(super) run: InvocationId,
     pub(super) path: Path,
-    pub(super) is_step: bool,
-    pub(super) effects: StepEffects,
-    pub(super) outcome: Outcome,
-    pub(super) masks: Arc<Masks>,
+    pub(super) ending: Ending,
+    /// Changes of the step's key-value map.
+    pub(super) kv_writes: Vec<KvWrite>,
     pub(super) usage: Usage,
-    /// Whether a worker took it.
-    pub(super) has_begun: bool,
+}
+
+impl Executed {
+    /// The end of one without a worker.
+    pub(super) fn of_none(run: InvocationId, spoken: Spoken) -> Self {
+        Self {
+            run,
+            path: spoken.path.clone(),
+            ending: spoken.hidden(&Masks::default()),
+            kv_writes: Vec::new(),
+            usage: Usage::default(),
+        }
+    }
+}
+
+/// An execution that has ended, while what it said is masked aside.
+struct Hiding {
+    run: InvocationId,
+    path: Path,
+    is_step: bool,
+    chance: f64,
+    kv_writes: Vec<KvWrite>,
+    usage: Usage,
 }
 
 /// The place that an execution is for.
@@ -57,6 +78,7 @@ pub(super) struct For {
 }
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
+type Hidden = BoxFuture<'static, (RunId, Result<Ending, PlatformError>)>;
 
 /// All executions of a workflow's runs.
 pub(super) struct Flight {
@@ -66,6 +88,9 @@ pub(super) struct Flight {
     sink: RunSink,
     messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
     starting: FuturesUnordered<Start>,
+    /// Those that have ended, and that nobody has been told of yet.
+    ended: HashMap<RunId, Hiding>,
+    hiding: FuturesUnordered<Hidden>,
 }
 
 impl Flight {
@@ -78,11 +103,13 @@ impl Flight {
             sink,
             messages,
             starting: FuturesUnordered::new(),
+            ended: HashMap::new(),
+            hiding: FuturesUnordered::new(),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.executions.is_empty()
+        self.executions.is_empty() && self.ended.is_empty()
     }
 
     /// Starts an execution.
@@ -117,6 +144,7 @@ impl Flight {
     /// Forgets the executions of a run: whatever they still say comes to nothing.
     pub(super) fn forget(&mut self, run: &InvocationId) {
         self.executions.retain(|_, execution| execution.run != *run);
+        self.ended.retain(|_, ended| ended.run != *run);
     }
 
     /// Waits for the next end of an execution; forever if none is in flight.
@@ -130,9 +158,13 @@ impl Flight {
                 }
                 Some((id, started)) = self.starting.next() => {
                     if let Err(error) = started
-                        && let Some(mut ended) = self.end(id, Outcome::Lost { message: error.to_string() })
+                        && let Some(ended) = self.end(id, Outcome::Lost { message: error.to_string() })
                     {
-                        ended.has_begun = false;
+                        return ended;
+                    }
+                }
+                Some((id, ending)) = self.hiding.next() => {
+                    if let Some(ended) = self.hidden(id, ending) {
                         return ended;
                     }
                 }
@@ -170,21 +202,70 @@ impl Flight {
         None
     }
 
+    /// Ends an execution: at once, or when all that it said has been masked aside.
     fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Executed> {
-        let execution = self.executions.remove(&id)?;
+        let mut execution = self.executions.remove(&id)?;
         let compute_ms = u64::try_from(execution.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Some(Executed {
-            run: execution.run,
-            path: execution.path,
+        let usage = Usage {
+            invocations: 0,
+            compute_ms,
+        };
+        let core = &self.context.core;
+        let (masks, kv_writes) = (execution.masks, mem::take(&mut execution.effects.kv_writes));
+        let spoken = Spoken {
+            path: execution.path.clone(),
             is_step: execution.is_step,
             effects: execution.effects,
             outcome,
-            masks: execution.masks,
-            usage: Usage {
-                invocations: 0,
-                compute_ms,
-            },
-            has_begun: true,
+            chance: core.env.chance(),
+        };
+        if masks.takes_long(spoken.bytes(AT_ONCE + 1)) {
+            let ended = Hiding {
+                run: execution.run,
+                path: execution.path,
+                is_step: spoken.is_step,
+                chance: spoken.chance,
+                kv_writes,
+                usage,
+            };
+            self.ended.insert(id, ended);
+            let core = Arc::clone(core);
+            self.hiding.push(Box::pin(async move {
+                let hidden = core.aside.run(move || spoken.hidden(&masks));
+                (id, hidden.await)
+            }));
+            return None;
+        }
+        Some(Executed {
+            run: execution.run,
+            path: execution.path,
+            ending: spoken.hidden(&masks),
+            kv_writes,
+            usage,
+        })
+    }
+
+    /// The end of an execution that has been masked, unless its run was forgotten meanwhile.
+    fn hidden(&mut self, id: RunId, ending: Result<Ending, PlatformError>) -> Option<Executed> {
+        let ended = self.ended.remove(&id)?;
+        let ending = ending.unwrap_or_else(|error| {
+            let spoken = Spoken {
+                path: ended.path.clone(),
+                is_step: ended.is_step,
+                effects: StepEffects::default(),
+                outcome: Outcome::Lost {
+                    message: error.to_string(),
+                },
+                chance: ended.chance,
+            };
+            spoken.hidden(&Masks::default())
+        });
+        Some(Executed {
+            run: ended.run,
+            path: ended.path,
+            ending,
+            kv_writes: ended.kv_writes,
+            usage: ended.usage,
         })
     }
 }

@@ -5,18 +5,96 @@
 use std::sync::Arc;
 
 use headwater_model::outcome::{ComponentError, Outcome};
-use headwater_workflow::run::{Cause, Failure, FlowCall, Kept, StepEnd, StepOutcome};
+use headwater_workflow::{
+    path::Path,
+    run::{Cause, Failure, FlowCall, Kept, StepEnd, StepOutcome},
+};
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
 
-use super::masking::Masks;
+use super::{
+    effects::{Sends, StepEffects},
+    masking::Masks,
+};
 use crate::log_line::LogLine;
+
+/// An execution that has ended, as it spoke.
+pub(super) struct Spoken {
+    pub(super) path: Path,
+    pub(super) is_step: bool,
+    pub(super) effects: StepEffects,
+    pub(super) outcome: Outcome,
+    /// From 0 to 1: spreads the pauses before further tries.
+    pub(super) chance: f64,
+}
+
+/// The end of an execution as it is kept: with marks in place of values.
+pub(super) enum Ending {
+    /// The answers of an evaluation.
+    Answers(Result<Vec<Box<RawValue>>, Box<Failure>>),
+    /// The end of a step's code.
+    Step(Box<StepEnding>),
+}
+
+/// The end of a step's code, the things that it sends, and its log.
+pub(super) struct StepEnding {
+    pub(super) end: StepEnd,
+    pub(super) sends: Sends,
+    pub(super) logs: Vec<LogLine>,
+}
+
+impl Spoken {
+    /// Its bytes, as far as they are counted: at least so many if it has more.
+    pub(super) fn bytes(&self, enough: usize) -> usize {
+        let returned = match &self.outcome {
+            Outcome::Returned { value } => value.as_ref().map_or(0, |value| bytes(value, enough)),
+            Outcome::Threw { error } => error.message.len() + error.stack.len(),
+            Outcome::LimitExceeded { .. } | Outcome::Lost { .. } => 0,
+        };
+        returned + self.effects.bytes()
+    }
+
+    /// Its end without the values.
+    pub(super) fn hidden(self, masks: &Masks) -> Ending {
+        if !self.is_step {
+            return Ending::Answers(answers_of(self.outcome, masks));
+        }
+        let path = self.path.to_string();
+        let (mut end, mut sends, mut logs) = self.effects.ended(&path, self.outcome, self.chance);
+        masks.hide(&mut end, &mut logs);
+        sends.hide(masks);
+        Ending::Step(Box::new(StepEnding { end, sends, logs }))
+    }
+}
+
+/// The bytes of a value; at least so many if it has more.
+fn bytes(value: &Value, enough: usize) -> usize {
+    let (mut bytes, mut rest) = (0, vec![value]);
+    while let Some(value) = rest.pop() {
+        bytes += match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+            Value::String(text) => text.len() + 2,
+            Value::Array(items) => {
+                rest.extend(items.iter().take(enough));
+                2
+            }
+            Value::Object(fields) => {
+                rest.extend(fields.values().take(enough));
+                2 + fields.keys().map(String::len).sum::<usize>()
+            }
+        };
+        if bytes >= enough {
+            break;
+        }
+    }
+    bytes
+}
 
 impl Masks {
     /// Masks everything that a failure says: its name and code are words of the code, too.
-    pub(super) fn failure(&self, failure: &mut Failure) {
+    fn failure(&self, failure: &mut Failure) {
         let ComponentError {
             name,
             message,
@@ -35,7 +113,7 @@ impl Masks {
     }
 
     /// Masks the end of an execution and its log.
-    pub(super) fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
+    fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
         if self.is_empty() {
             return;
         }
@@ -75,10 +153,7 @@ impl Masks {
 }
 
 /// The answers of an evaluation.
-pub(super) fn answers_of(
-    outcome: Outcome,
-    masks: &Masks,
-) -> Result<Vec<Box<RawValue>>, Box<Failure>> {
+fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Box<Failure>> {
     if let Some(mut failure) = Failure::of(&outcome) {
         masks.failure(&mut failure);
         return Err(Box::new(failure));
@@ -160,5 +235,15 @@ mod tests {
         numbered.error.code = Some(json!(7));
         masks.failure(&mut numbered);
         assert_eq!(numbered.error.code, Some(json!(7)));
+    }
+
+    #[test]
+    fn bytes_are_counted_as_far_as_is_needed() {
+        let value = json!({ "list": [1, "two", null, true], "more": { "text": "x".repeat(100) } });
+        let all = bytes(&value, 1_000);
+        assert!((100..200).contains(&all), "{all}");
+        assert!(bytes(&value, 10) < all);
+        assert!(bytes(&json!(vec![0; 1_000]), 100) >= 100);
+        assert!(bytes(&json!(vec![json!({}); 1_000]), 1_000) >= 1_000);
     }
 }

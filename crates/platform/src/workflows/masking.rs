@@ -2,7 +2,7 @@
 //! value. A mark cannot be guessed, so that the platform can put the value back where code of the same owner reads what
 //! an earlier step returned.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap, ops::Range, sync::Arc};
 
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 use serde_json::value::RawValue;
@@ -12,7 +12,9 @@ use crate::{aside::Aside, error::PlatformError};
 
 /// Bytes of a text, or of all values, that are looked through on the thread of whoever asks. More are left to a thread that
 /// nobody else waits for.
-const AT_ONCE: usize = 256 * 1024;
+pub(super) const AT_ONCE: usize = 256 * 1024;
+/// Bytes of values whose masks are put together so. It takes longer than looking for them.
+const BUILT_AT_ONCE: usize = 16 * 1024;
 /// Shorter values are no secrets, and would be found everywhere.
 const VALUE_CHARS_MIN: usize = 6;
 /// The beginning and the end of a mark.
@@ -21,32 +23,116 @@ pub(super) const FENCE: &str = "***";
 /// Values that are masked, with their marks. Each text is read once: a mark is no place to look for other values.
 #[derive(Debug, Default)]
 pub(crate) struct Masks {
-    masks: Vec<Mask>,
-    /// Nothing without masks.
-    finders: Option<Finders>,
+    /// That of an owner's variables, which many executions share, and smaller ones of the accounts that an execution uses.
+    sets: Vec<Arc<MaskSet>>,
 }
 
-/// Finders of the values, of their form within JSON text, and of the marks. Of values of which one begins with another, the
-/// longer one is found.
+/// Values with their marks, and finders of the values, of their form within JSON text, and of the marks.
 #[derive(Debug)]
-struct Finders {
+struct MaskSet {
+    masks: Vec<Mask>,
     values: AhoCorasick,
     escaped: AhoCorasick,
     marks: AhoCorasick,
 }
 
-impl Finders {
-    fn new(masks: &[Mask]) -> Option<Self> {
+impl MaskSet {
+    /// `None` if there are no masks.
+    fn new(masks: Vec<Mask>) -> Option<Self> {
+        if masks.is_empty() {
+            return None;
+        }
         let finder = |part: fn(&Mask) -> &String| {
             let mut builder = AhoCorasick::builder();
             builder.match_kind(MatchKind::LeftmostLongest);
-            builder.build(masks.iter().map(part)).ok()
+            let finder = builder.build(masks.iter().map(part));
+            finder.expect("so few values can be looked for")
         };
         Some(Self {
-            values: finder(|mask| &mask.value)?,
-            escaped: finder(|mask| &mask.escaped)?,
-            marks: finder(|mask| &mask.mark)?,
+            values: finder(|mask| &mask.value),
+            escaped: finder(|mask| &mask.escaped),
+            marks: finder(|mask| &mask.mark),
+            masks,
         })
+    }
+}
+
+/// A search of one text with the finders of several sets. Of the values that begin at a place, the longest is found, as if all
+/// sets were one.
+struct Search<'m, 't> {
+    text: &'t str,
+    /// The end of the part that is searched.
+    end: usize,
+    ahead: Vec<Ahead<'m>>,
+}
+
+/// The search with the finder of one set.
+struct Ahead<'m> {
+    set: &'m MaskSet,
+    finder: &'m AhoCorasick,
+    /// The next one that it finds, `None` if there is no more; not looked for yet, if that is not known.
+    next: Option<Option<Match>>,
+}
+
+impl<'m, 't> Search<'m, 't> {
+    /// A search of a whole text; `None` if nothing is in it.
+    fn of(
+        text: &'t str,
+        sets: &'m [Arc<MaskSet>],
+        finder: fn(&MaskSet) -> &AhoCorasick,
+    ) -> Option<Self> {
+        let sets = sets.iter().filter(|set| finder(set).is_match(text));
+        let ahead = sets.map(|set| Ahead {
+            set,
+            finder: finder(set),
+            next: None,
+        });
+        let ahead: Vec<_> = ahead.collect();
+        (!ahead.is_empty()).then_some(Self {
+            end: text.len(),
+            text,
+            ahead,
+        })
+    }
+
+    /// Searches the part of the text up to there from now on.
+    fn within(&mut self, end: usize) {
+        self.end = end;
+        for ahead in &mut self.ahead {
+            ahead.next = None;
+        }
+    }
+
+    /// The first value from a place on, which no later call lies before.
+    fn find(&mut self, from: usize) -> Option<(Range<usize>, &'m Mask)> {
+        let mut first: Option<(Match, &'m MaskSet)> = None;
+        for ahead in &mut self.ahead {
+            let is_known = |next: Option<Match>| next.is_none_or(|found| found.start() >= from);
+            if !ahead.next.is_some_and(is_known) {
+                let part = Input::new(self.text).range(from..self.end);
+                ahead.next = Some(ahead.finder.find(part));
+            }
+            let Some(found) = ahead.next.flatten() else {
+                continue;
+            };
+            let order = |found: &Match| (found.start(), Reverse(found.end()));
+            if first.is_none_or(|(other, _)| order(&found) < order(&other)) {
+                first = Some((found, ahead.set));
+            }
+        }
+        let (found, set) = first?;
+        Some((found.range(), &set.masks[found.pattern().as_usize()]))
+    }
+
+    /// All values, with others in their places.
+    fn replaced(mut self, word: fn(&Mask) -> &String) -> String {
+        let (text, mut from) = (self.text, 0);
+        let found = std::iter::from_fn(|| {
+            let (range, mask) = self.find(from)?;
+            from = range.end;
+            Some((range, word(mask).as_str()))
+        });
+        replaced(text, found)
     }
 }
 
@@ -78,18 +164,35 @@ impl Masks {
             let signed = key.mark(&format!("{tenant} {name}"));
             Mask::new(value, &format!("{name}:{signed}"))
         });
-        Self::default().with(masks)
+        Self::default().with(masks.collect())
     }
 
     /// These and others.
-    pub(crate) fn with(&self, others: impl IntoIterator<Item = Mask>) -> Self {
-        let mut masks = self.masks.clone();
-        masks.extend(others);
-        let finders = match masks.is_empty() {
-            true => None,
-            false => Some(Finders::new(&masks).expect("so few values can be looked for")),
-        };
-        Self { masks, finders }
+    fn with(&self, others: Vec<Mask>) -> Self {
+        let mut sets = self.sets.clone();
+        sets.extend(MaskSet::new(others).map(Arc::new));
+        Self { sets }
+    }
+
+    /// These and those of accounts; other tasks go on while those of many or long values are put together.
+    ///
+    /// # Errors
+    /// `Internal` when the work for it panics.
+    pub(crate) async fn beside(
+        self: &Arc<Self>,
+        aside: &Aside,
+        of_accounts: Vec<Mask>,
+    ) -> Result<Arc<Self>, PlatformError> {
+        if of_accounts.is_empty() {
+            return Ok(Arc::clone(self));
+        }
+        let bytes: usize = of_accounts.iter().map(|mask| mask.value.len()).sum();
+        if bytes <= BUILT_AT_ONCE {
+            return Ok(Arc::new(self.with(of_accounts)));
+        }
+        let masks = Arc::clone(self);
+        let both = aside.run(move || Arc::new(masks.with(of_accounts)));
+        both.await
     }
 
     /// The masks of these variables; other tasks go on while those of many are put together.
@@ -99,7 +202,7 @@ impl Masks {
         tenant: &str,
         variables: &BTreeMap<String, String>,
     ) -> Result<Self, PlatformError> {
-        if variables.values().map(String::len).sum::<usize>() <= AT_ONCE {
+        if variables.values().map(String::len).sum::<usize>() <= BUILT_AT_ONCE {
             return Ok(Self::of(key, tenant, variables));
         }
         let (key, tenant, variables) = (Arc::clone(key), tenant.to_owned(), variables.clone());
@@ -113,48 +216,47 @@ impl Masks {
         aside: &Aside,
         event: Arc<RawValue>,
     ) -> Result<Arc<RawValue>, PlatformError> {
-        let is_small = self.masks.is_empty() || event.get().len() <= AT_ONCE;
+        let is_large = self.takes_long(event.get().len());
         let masked = move || self.json(&event).map_or(event, Arc::from);
-        match is_small {
-            true => Ok(masked()),
-            false => aside.run(masked).await,
+        match is_large {
+            true => aside.run(masked).await,
+            false => Ok(masked()),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.masks.is_empty()
+        self.sets.is_empty()
+    }
+
+    /// Whether so many bytes are to be looked through aside.
+    pub(super) fn takes_long(&self, bytes: usize) -> bool {
+        !self.is_empty() && bytes > AT_ONCE
     }
 
     /// Plain text without the values.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.finders {
-            Some(finders) if finders.values.is_match(text) => {
-                let found = finders.values.find_iter(text);
-                let found = found.map(|found| (found.range(), &*self.mask(&found).mark));
-                Cow::Owned(replaced(text, found))
-            }
-            _ => Cow::Borrowed(text),
+        match Search::of(text, &self.sets, |set| &set.values) {
+            Some(search) => Cow::Owned(search.replaced(|mask| &mask.mark)),
+            None => Cow::Borrowed(text),
         }
     }
 
     /// JSON without the values; `None` if it has none of them. Values are looked for in its texts and names: a number stays
     /// one.
     pub(crate) fn json(&self, json: &RawValue) -> Option<Box<RawValue>> {
-        let finder = &self.finders.as_ref()?.escaped;
         let text = json.get();
-        if !finder.is_match(text) {
-            return None;
-        }
+        let mut search = Search::of(text, &self.sets, |set| &set.escaped)?;
         let mut found = Vec::new();
         for string in strings(text) {
+            search.within(string.end);
             let mut from = string.start;
-            while let Some(one) = finder.find(Input::new(text).range(from..string.end)) {
-                match escape_around(&text[from..string.end], one.start() - from) {
+            while let Some((range, mask)) = search.find(from) {
+                match escape_around(&text[from..string.end], range.start - from) {
                     // The second half of an escape is no character.
                     Some(end) => from += end,
                     None => {
-                        from = one.end();
-                        found.push((one.range(), &*self.mask(&one).mark));
+                        from = range.end;
+                        found.push((range, mask.mark.as_str()));
                     }
                 }
             }
@@ -167,19 +269,31 @@ impl Masks {
     }
 
     /// JSON text with the values back in place of their marks.
-    pub(crate) fn opened(&self, json: String) -> String {
-        match &self.finders {
-            Some(finders) if finders.marks.is_match(&json) => {
-                let found = finders.marks.find_iter(&json);
-                let found = found.map(|found| (found.range(), &*self.mask(&found).escaped));
-                replaced(&json, found)
-            }
-            _ => json,
+    pub(crate) fn opened<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        match Search::of(json, &self.sets, |set| &set.marks) {
+            Some(search) => Cow::Owned(search.replaced(|mask| &mask.escaped)),
+            None => Cow::Borrowed(json),
         }
     }
 
-    fn mask(&self, found: &Match) -> &Mask {
-        &self.masks[found.pattern().as_usize()]
+    /// JSON with the values back; other tasks go on while a large one is looked through.
+    ///
+    /// # Errors
+    /// `Internal` when the work for it panics.
+    pub(crate) async fn opened_value(
+        self: Arc<Self>,
+        aside: &Aside,
+        json: Box<RawValue>,
+    ) -> Result<Box<RawValue>, PlatformError> {
+        let is_large = self.takes_long(json.get().len());
+        let opened = move || match self.opened(json.get()) {
+            Cow::Borrowed(_) => json,
+            Cow::Owned(opened) => RawValue::from_string(opened).unwrap_or(json),
+        };
+        match is_large {
+            true => aside.run(opened).await,
+            false => Ok(opened()),
+        }
     }
 }
 
@@ -264,8 +378,7 @@ pub(super) mod tests {
             masked.get().contains("***A:") && masked.get().contains("***B:"),
             "{masked}"
         );
-        let opened: serde_json::Value =
-            serde_json::from_str(&masks.opened(masked.get().to_owned())).unwrap();
+        let opened: serde_json::Value = serde_json::from_str(&masks.opened(masked.get())).unwrap();
         assert_eq!(opened, value);
         assert_eq!(masks.text("log hunter2\"x").matches("hunter2").count(), 0);
     }
@@ -274,8 +387,7 @@ pub(super) mod tests {
     fn comes_back(masks: &Masks, value: &serde_json::Value) -> String {
         let masked = masks.json(&to_raw_value(value).unwrap()).unwrap();
         let masked = masked.get().to_owned();
-        let opened: serde_json::Value =
-            serde_json::from_str(&masks.opened(masked.clone())).unwrap();
+        let opened: serde_json::Value = serde_json::from_str(&masks.opened(&masked)).unwrap();
         assert_eq!(opened, *value, "{masked}");
         masked
     }
@@ -333,14 +445,81 @@ pub(super) mod tests {
             let values = (0..count).map(|number| (format!("V{number}"), format!("{number:01024}")));
             values.collect()
         };
-        let some = many(1);
+        let some = many(16);
         let building = std::pin::pin!(Masks::built(&aside, &key, "u_1", &some));
         assert!(futures::poll!(building).is_ready());
-        let all = many(1_000);
+        let all = many(17);
         let mut building = std::pin::pin!(Masks::built(&aside, &key, "u_1", &all));
         assert!(futures::poll!(&mut building).is_pending());
         let built = building.await.unwrap();
-        assert!(!built.text(&format!("a {:01024}", 999)).contains("0999"));
+        assert!(!built.text(&format!("a {:01024}", 16)).contains("0016"));
+    }
+
+    fn mask(value: &str, name: &str) -> Mask {
+        Mask::new(value, name).unwrap()
+    }
+
+    /// Whichever set a value is in, and in whichever order they are looked through.
+    #[test]
+    fn masks_of_accounts_beside_those_of_variables_are_as_one_set() {
+        let parts = [
+            "secret",
+            "secret-a",
+            "a-token",
+            "\"quoted\"",
+            "\\nnine",
+            "hunter2\"x",
+        ];
+        let all = (0..)
+            .zip(parts)
+            .map(|(number, part)| mask(part, &format!("M{number}")));
+        let all: Vec<Mask> = all.collect();
+        let one = Masks::default().with(all.clone());
+        let value = json!({
+            "secret-a-token": ["secret secret-a", "a-token\"quoted\"", "\\nnine \nine"],
+            "last": "xhunter2\"xsecret-", "none": "\n",
+        });
+        let (raw, text) = (to_raw_value(&value).unwrap(), value.to_string());
+        let expected = one.json(&raw).unwrap();
+        assert_eq!(
+            expected.get().matches("***").count(),
+            2 * 8,
+            "{}",
+            expected.get()
+        );
+        for split in 0..1 << all.len() {
+            let of = |wanted: usize| {
+                let masks = all.iter().enumerate();
+                let masks = masks.filter(|(number, _)| split >> number & 1 == wanted);
+                masks.map(|(_, mask)| mask.clone()).collect()
+            };
+            let both = Masks::default().with(of(0)).with(of(1));
+            assert_eq!(both.json(&raw).unwrap().get(), expected.get(), "{split:b}");
+            assert_eq!(both.text(&text), one.text(&text), "{split:b}");
+            assert_eq!(both.opened(expected.get()), text, "{split:b}");
+        }
+    }
+
+    /// The large set of the variables is shared, and not put together for each step with an account.
+    #[tokio::test]
+    async fn masks_of_accounts_leave_those_of_variables_as_they_are() {
+        let aside = Aside::default();
+        let variables = Arc::new(masks(&[("TOKEN", "hunter2-hunter2")]));
+        let none = variables.beside(&aside, Vec::new()).await.unwrap();
+        assert!(Arc::ptr_eq(&none, &variables));
+        let small = vec![mask("hunter3-hunter3", "key")];
+        let mut building = std::pin::pin!(variables.beside(&aside, small));
+        let std::task::Poll::Ready(both) = futures::poll!(&mut building) else {
+            panic!("so little is done at once");
+        };
+        let both = both.unwrap();
+        assert!(Arc::ptr_eq(&both.sets[0], &variables.sets[0]));
+        let text = both.text("hunter2-hunter2 hunter3-hunter3").into_owned();
+        assert!(!text.contains("hunter"), "{text}");
+        let long = vec![mask(&"x".repeat(BUILT_AT_ONCE + 1), "key")];
+        let mut building = std::pin::pin!(variables.beside(&aside, long));
+        assert!(futures::poll!(&mut building).is_pending());
+        assert_eq!(building.await.unwrap().sets.len(), 2);
     }
 
     #[test]
@@ -357,7 +536,7 @@ pub(super) mod tests {
             &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]),
         );
         let mark = foreign.text("hunter2").into_owned();
-        assert_eq!(masks.opened(format!("\"{mark}\"")), format!("\"{mark}\""));
-        assert_eq!(masks.opened("\"***A:***\"".to_owned()), "\"***A:***\"");
+        assert_eq!(masks.opened(&format!("\"{mark}\"")), format!("\"{mark}\""));
+        assert_eq!(masks.opened("\"***A:***\""), "\"***A:***\"");
     }
 }

@@ -12,6 +12,7 @@ use headwater_workflow::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
+    account_masks::accounts_marked_in,
     blob_texts::BlobTexts,
     calls::{HOPS_MAX, too_many_calls},
     context::WorkflowContext,
@@ -39,6 +40,8 @@ pub(super) struct Execution {
     pub(super) work: Work,
     /// Whether the accounts whose marks earlier results hold are among the masks.
     pub(super) knows_marks: bool,
+    /// Its input with values in place of marks, if it is large.
+    pub(super) input: Option<String>,
 }
 
 /// A call of another workflow.
@@ -89,6 +92,7 @@ pub(super) async fn prepared(
             texts,
             work,
             knows_marks: false,
+            input: None,
         }))),
         Work::Step => {
             let namespace = deployed
@@ -104,10 +108,7 @@ pub(super) async fn prepared(
             let used = step.auths(&finals);
             let owner = &deployed.workflow.owner;
             let of_accounts = context.account_masks.used(owner, &used).await?;
-            let masks = match of_accounts.is_empty() {
-                true => masks,
-                false => Arc::new(masks.with(of_accounts)),
-            };
+            let masks = masks.beside(&context.core.aside, of_accounts).await?;
             Ok(Start::Execute(Box::new(Execution {
                 worker: deployed.worker(&context.core, step, &variables),
                 entry: Entry::Step,
@@ -116,6 +117,7 @@ pub(super) async fn prepared(
                 texts,
                 work,
                 knows_marks: false,
+                input: None,
             })))
         }
     }
@@ -130,9 +132,41 @@ pub(super) async fn knowing(
     owner: &Owner,
     accounts: BTreeSet<AccountId>,
     mut execution: Execution,
-) -> Result<Start, PlatformError> {
+) -> Result<Execution, PlatformError> {
     let of_accounts = context.account_masks.marked(owner, accounts).await?;
-    execution.masks = Arc::new(execution.masks.with(of_accounts));
+    let masks = execution.masks.beside(&context.core.aside, of_accounts);
+    execution.masks = masks.await?;
     execution.knows_marks = true;
-    Ok(Start::Execute(Box::new(execution)))
+    Ok(execution)
+}
+
+/// An execution whose large input has the values in place of their marks.
+///
+/// # Errors
+/// The accounts cannot be read.
+pub(super) async fn with_large_input(
+    context: &WorkflowContext,
+    owner: &Owner,
+    marked: String,
+    mut execution: Execution,
+) -> Result<Execution, PlatformError> {
+    let marked = Arc::new(marked);
+    loop {
+        let (text, masks) = (Arc::clone(&marked), Arc::clone(&execution.masks));
+        let knows_marks = execution.knows_marks;
+        let opened = context.core.aside.run(move || {
+            let opened = masks.opened(&text).into_owned();
+            let accounts = match knows_marks {
+                true => BTreeSet::new(),
+                false => accounts_marked_in(&opened),
+            };
+            (opened, accounts)
+        });
+        let (opened, accounts) = opened.await?;
+        if accounts.is_empty() {
+            execution.input = Some(opened);
+            return Ok(execution);
+        }
+        execution = knowing(context, owner, accounts, execution).await?;
+    }
 }

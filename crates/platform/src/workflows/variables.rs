@@ -50,7 +50,7 @@ struct Tenant {
     known: Mutex<Known>,
 }
 
-/// What is known of a tenant's variables.
+/// The knowledge of a tenant's variables.
 struct Known {
     /// The last that were read. Their masks are good as long as the values are the same.
     opened: Option<Arc<Opened>>,

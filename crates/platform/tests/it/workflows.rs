@@ -32,6 +32,8 @@ use crate::{
 pub(crate) struct Flow {
     yaml: String,
     state: Option<String>,
+    /// Other files, by path.
+    beside: BTreeMap<String, String>,
 }
 
 /// A step with the name of its code, and further lines of its entry in the file.
@@ -63,6 +65,7 @@ impl Flow {
         Self {
             yaml: format!("schema: workflow/2022.04\nname: Flow\n{head}steps:\n{steps}"),
             state: None,
+            beside: BTreeMap::new(),
         }
     }
 
@@ -72,11 +75,18 @@ impl Flow {
         self
     }
 
+    /// With another file.
+    pub(crate) fn beside(mut self, path: &str, text: &str) -> Self {
+        self.beside.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
     pub(crate) async fn try_deploy(
         &self,
         world: &World,
     ) -> Result<DeployedWorkflow, PlatformError> {
         let mut files = BTreeMap::from([("workflow.yaml".to_owned(), self.yaml.clone())]);
+        files.extend(self.beside.clone());
         files.extend(
             self.state
                 .clone()

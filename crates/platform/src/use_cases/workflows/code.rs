@@ -138,7 +138,9 @@ impl Platform {
         let catalog = &self.core.config.apps;
         remarks.extend(checked(&component, step, catalog, leniency)?);
         remarks.extend(self.step_accounts(codes, &component, step).await?);
-        remarks.extend(self.lacks_a_way_out(&component));
+        if matches!(step.code, StepCode::Component(_)) {
+            remarks.extend(self.lacks_a_way_out(&component));
+        }
         let Some(artifact) = artifact else {
             return Ok((component.id, remarks));
         };

@@ -1,30 +1,23 @@
 //! Things that a folder counts on and its node lacks: a way for mail to come in or to go out, variables, and the workflow that
 //! its state file names. They are told, and the deployment goes on: they may come later.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use headwater_store::{Owner, SavedComponent};
 use headwater_workflow::{
-    definition::{NodeKind, StepCode, TriggerConfig},
-    environment::variables_read_by,
+    definition::TriggerConfig,
+    environment::{Required, Requirements, SENDS_MAIL},
     finding::{Finding, FoundAt, Severity},
 };
 
-use super::{
-    folder::{DEFINITION_FILE, Folder},
-    step_props::Remarks,
-};
+use super::{folder::Folder, step_props::Remarks};
 use crate::{error::PlatformError, platform::Platform};
 
-/// The call that sends a mail, as code writes it.
-const SENDS_MAIL: &str = "$.send.email";
-/// The endings of files with code of steps.
-const CODE: [&str; 6] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
-/// The folder of tests, whose files no step imports.
-const TESTS: &str = "tests/";
+const NO_WAY_OUT: &str = "the mail of `$.send.email` is not sent, because this node sends none; its operator can start it with \
+                          --smtp-url and --mail-from";
 
 impl Platform {
-    /// Tells the triggers that get nothing, and the variables that are not there.
+    /// Tells the triggers that get nothing, the mail that goes nowhere, and the variables that are not there.
     pub(super) async fn lacks(
         &self,
         folder: &Folder,
@@ -41,8 +34,13 @@ impl Platform {
                     .to_owned(),
             }));
         }
-        let read = Reading::of(folder);
-        if read.by_name.is_empty() {
+        let files = folder.files.iter();
+        let files = files.map(|(path, text)| (path.as_str(), text.as_str()));
+        let required = Requirements::of(&folder.definition, files);
+        if self.core.config.mail.is_none() {
+            findings.extend(required.mail.as_ref().map(|of| warned(of, NO_WAY_OUT)));
+        }
+        if required.variables.is_empty() {
             return Ok(findings);
         }
         let variables = self.core.store.variables(owner.tenant()).await?.into_iter();
@@ -51,35 +49,34 @@ impl Platform {
             Some(id) => format!(" --workspace {id}"),
             None => String::new(),
         };
-        for (name, (place, by)) in read.by_name {
-            if set.contains(&name) {
-                continue;
-            }
+        let missing = required.variables.iter();
+        let missing = missing.filter(|(name, _)| !set.contains(*name));
+        findings.extend(missing.map(|(name, of)| {
             let message = format!(
-                "{by}`process.env.{name}` has no value, because there is no variable `{name}`; set it (`headwater variables \
-                 set {name}=VALUE{option}`)"
+                "`process.env.{name}` has no value, because there is no variable `{name}`; set it (`headwater variables set \
+                 {name}=VALUE{option}`)"
             );
-            findings.push(Finding {
-                severity: Severity::Warning,
-                place,
-                message,
-            });
-        }
+            warned(of, &message)
+        }));
         Ok(findings)
     }
 
-    /// Tells that a step's code sends mail that goes nowhere, as far as its text shows.
+    /// Tells that the code of a step's component, which is not of the folder, sends mail that goes nowhere.
     pub(super) fn lacks_a_way_out(&self, component: &SavedComponent) -> Remarks {
         match self.core.config.mail.is_none() && component.code.contains(SENDS_MAIL) {
-            true => {
-                let message = format!(
-                    "the mail of `{SENDS_MAIL}` is not sent, because this node sends none; its operator can start it with \
-                     --smtp-url and --mail-from"
-                );
-                vec![(Severity::Warning, message)]
-            }
+            true => vec![(Severity::Warning, NO_WAY_OUT.to_owned())],
             false => Remarks::new(),
         }
+    }
+}
+
+/// A warning about something that is needed, with the file that needs it if that is not the definition.
+fn warned(of: &Required, message: &str) -> Finding {
+    let by = of.file.as_ref().map(|file| format!("{file}: "));
+    Finding {
+        severity: Severity::Warning,
+        place: of.place.clone(),
+        message: format!("{}{message}", by.unwrap_or_default()),
     }
 }
 
@@ -109,54 +106,6 @@ pub(super) fn new_addresses(folder: &Folder) -> Vec<Finding> {
         })
     });
     triggers.collect()
-}
-
-/// The variables that a folder reads, each with its first place and the file if it is not the definition.
-#[derive(Default)]
-struct Reading {
-    by_name: BTreeMap<String, (FoundAt, String)>,
-}
-
-impl Reading {
-    fn of(folder: &Folder) -> Self {
-        let mut read = Self::default();
-        let text = folder.files.get(DEFINITION_FILE).map_or("", String::as_str);
-        for (number, line) in text.lines().enumerate() {
-            if !line.trim_start().starts_with('#') {
-                let column = line.find("process.env").unwrap_or_default();
-                let column = line[..column].chars().count() + 1;
-                read.add(line, &at(number + 1, column), "");
-            }
-        }
-        let definition = &folder.definition;
-        let mut steps = BTreeMap::new();
-        for (path, node) in definition.paths() {
-            if let NodeKind::Step(step) = &node.kind
-                && let StepCode::File(file) = &step.code
-            {
-                steps.insert(file.as_str(), (definition.found_at(&path), node));
-            }
-        }
-        for (file, text) in folder.files.iter() {
-            let is_code = CODE.iter().any(|ending| file.ends_with(ending));
-            if !is_code || file.starts_with(TESTS) {
-                continue;
-            }
-            match steps.get(file.as_str()) {
-                Some((_, node)) if node.is_disabled => {}
-                Some((place, _)) => read.add(text, place, &format!("{file}: ")),
-                None => read.add(text, &at(1, 1), &format!("{file}: ")),
-            }
-        }
-        read
-    }
-
-    fn add(&mut self, text: &str, place: &FoundAt, by: &str) {
-        for name in variables_read_by(text) {
-            let entry = self.by_name.entry(name);
-            entry.or_insert_with(|| (place.clone(), by.to_owned()));
-        }
-    }
 }
 
 /// A place that is about the workflow as a whole.

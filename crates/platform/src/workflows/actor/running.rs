@@ -1,9 +1,13 @@
 //! Carrying out the orders of runs: code, expressions, calls of other workflows.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use headwater_engine::{Invocation, LogLevel};
-use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs};
+use headwater_model::{
+    id::{AccountId, InvocationId},
+    outcome::Outcome,
+    time::EpochMs,
+};
 use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
@@ -26,12 +30,27 @@ use crate::{
         error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
-        hiding::answers_of,
+        hiding::{Ending, Spoken, StepEnding},
         input,
         live::{LiveRun, NODES_LOST_MAX},
-        start::{Call, Execution, Start, knowing, prepared},
+        masking::AT_ONCE,
+        start::{Call, Execution, Start, knowing, prepared, with_large_input},
     },
 };
+
+/// The input of an execution.
+enum Ready {
+    Now(String),
+    Later(Owed),
+}
+
+/// Something that an execution still needs.
+enum Owed {
+    /// The values in place of the marks in this input, which is large.
+    Opening(String),
+    /// These accounts, whose marks are in its input.
+    Accounts(BTreeSet<AccountId>),
+}
 
 impl Actor {
     /// Goes on with a run: commits what has to be durable first, or carries out its orders.
@@ -82,16 +101,14 @@ impl Actor {
         if let Some(place) = run.and_then(|run| run.tree.place_mut(&order.path)) {
             place.forgive_no_loss();
         }
-        self.executed(Executed {
-            run: id.clone(),
+        let spoken = Spoken {
             path: order.path,
             is_step: matches!(order.work, Work::Step),
             effects: Default::default(),
             outcome: Outcome::Lost { message },
-            masks: Arc::default(),
-            usage: Default::default(),
-            has_begun: true,
-        });
+            chance: self.context.core.env.chance(),
+        };
+        self.executed(Executed::of_none(id.clone(), spoken));
     }
 
     /// Reads the large values of the result that a step of another run waits for. The end is committed after it.
@@ -192,43 +209,22 @@ impl Actor {
     }
 
     /// Has a worker execute code or expressions.
-    fn execute(&mut self, id: InvocationId, path: Path, execution: Execution) {
-        let now_ms = self.context.core.env.now_ms();
+    fn execute(&mut self, id: InvocationId, path: Path, mut execution: Execution) {
+        let text = match execution.input.take() {
+            Some(text) => text,
+            None => match self.input(&id, &path, &execution) {
+                Ok(Ready::Now(text)) => text,
+                Ok(Ready::Later(owed)) => return self.prepare_more(id, path, execution, owed),
+                Err(error) => return self.not_prepared(&id, &path, &error),
+            },
+        };
         let Some(run) = self.runs.get_mut(&id) else {
             return;
         };
-        let (texts, urls) = (&execution.texts, self.context.urls());
-        let (is_step, text) = match &execution.work {
-            Work::Evaluate(questions) => {
-                let text = input::evaluation(run, &path, questions, &urls, now_ms, texts);
-                (false, text)
-            }
-            Work::Step | Work::Call { .. } => (true, input::step(run, &path, &urls, now_ms, texts)),
-        };
-        let text = match text {
-            Ok(text) => text,
-            Err(error) => return self.not_prepared(&id, &path, &error),
-        };
-        let (text, owner) = (execution.masks.opened(text), &run.deployed.workflow.owner);
-        let accounts = match execution.knows_marks {
-            true => BTreeSet::new(),
-            false => accounts_marked_in(&text),
-        };
-        if !accounts.is_empty() {
-            let (context, owner) = (Arc::clone(&self.context), owner.clone());
-            self.preparing.push(Box::pin(async move {
-                (
-                    id,
-                    path,
-                    knowing(&context, &owner, accounts, execution).await,
-                )
-            }));
-            return;
-        }
         let of = For {
             run: id,
-            owner: owner.clone(),
-            is_step,
+            owner: run.deployed.workflow.owner.clone(),
+            is_step: !matches!(execution.work, Work::Evaluate(_)),
             hops: run.claimed.hops,
             masks: execution.masks,
             path,
@@ -244,6 +240,62 @@ impl Actor {
         });
     }
 
+    /// The input of an execution with the values in place of their marks, unless that takes more than this task may do.
+    ///
+    /// # Errors
+    /// The text of a blob is missing.
+    fn input(
+        &self,
+        id: &InvocationId,
+        path: &Path,
+        execution: &Execution,
+    ) -> Result<Ready, PlatformError> {
+        let run = self.runs.get(id);
+        let run = run.ok_or_else(|| PlatformError::not_found("run", id))?;
+        let now_ms = self.context.core.env.now_ms();
+        let (texts, urls) = (&execution.texts, self.context.urls());
+        let text = match &execution.work {
+            Work::Evaluate(questions) => {
+                input::evaluation(run, path, questions, &urls, now_ms, texts)?
+            }
+            Work::Step | Work::Call { .. } => input::step(run, path, &urls, now_ms, texts)?,
+        };
+        if text.len() > AT_ONCE {
+            return Ok(Ready::Later(Owed::Opening(text)));
+        }
+        let text = match execution.masks.opened(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(opened) => opened,
+        };
+        let accounts = match execution.knows_marks {
+            true => BTreeSet::new(),
+            false => accounts_marked_in(&text),
+        };
+        Ok(match accounts.is_empty() {
+            true => Ready::Now(text),
+            false => Ready::Later(Owed::Accounts(accounts)),
+        })
+    }
+
+    /// Does what an execution still needs, and starts it then.
+    fn prepare_more(&self, id: InvocationId, path: Path, execution: Execution, owed: Owed) {
+        let Some(run) = self.runs.get(&id) else {
+            return;
+        };
+        let (context, owner) = (
+            Arc::clone(&self.context),
+            run.deployed.workflow.owner.clone(),
+        );
+        self.preparing.push(Box::pin(async move {
+            let execution = match owed {
+                Owed::Opening(text) => with_large_input(&context, &owner, text, execution).await,
+                Owed::Accounts(accounts) => knowing(&context, &owner, accounts, execution).await,
+            };
+            let start = execution.map(|execution| Start::Execute(Box::new(execution)));
+            (id, path, start)
+        }));
+    }
+
     fn not_prepared(&mut self, id: &InvocationId, path: &Path, error: &PlatformError) {
         let outcome = Outcome::Threw {
             error: headwater_model::outcome::ComponentError {
@@ -257,71 +309,69 @@ impl Actor {
             .get(id)
             .and_then(|run| run.tree.node(path))
             .is_some_and(|node| matches!(node.kind, NodeKind::Step(_)));
-        self.executed(Executed {
-            run: id.clone(),
+        let spoken = Spoken {
             path: path.clone(),
             is_step,
             effects: Default::default(),
             outcome,
-            masks: Arc::default(),
-            usage: Default::default(),
-            has_begun: false,
-        });
+            chance: self.context.core.env.chance(),
+        };
+        self.executed(Executed::of_none(id.clone(), spoken));
     }
 
     /// An execution ended.
-    pub(super) fn executed(&mut self, mut executed: Executed) {
+    pub(super) fn executed(&mut self, executed: Executed) {
         let now_ms = self.context.core.env.now_ms();
         let Some(run) = self.runs.get_mut(&executed.run) else {
             return;
         };
         run.pending.usage.add(executed.usage);
-        match executed.is_step {
-            false => {
-                let answers = answers_of(executed.outcome, &executed.masks);
+        match executed.ending {
+            Ending::Answers(answers) => {
                 if executed.path == Path::root() {
                     return self.keyed(&executed.run, answers);
                 }
                 let answers = answers.map_err(|failure| *failure);
                 run.tree.answered(&executed.path, answers, now_ms);
             }
-            true => {
-                let path = executed.path.to_string();
-                run.pending
-                    .kv_writes
-                    .append(&mut executed.effects.kv_writes);
-                let chance = self.context.core.env.chance();
-                let place = run.tree.places().get(&executed.path);
-                let tries = place.map_or(1, |place| place.failed_tries + 1);
-                let first_send = place.map_or(0, Place::next_send);
-                let ended = executed
-                    .effects
-                    .ended((&path, first_send), executed.outcome, chance);
-                let (mut end, mut sends, mut logs) = ended;
-                if let StepOutcome::Failed(failure) = &mut end.outcome {
-                    name_setting(failure);
-                }
-                executed.masks.hide(&mut end, &mut logs);
-                if !run.measure(&mut end) {
-                    sends = Sends::default();
-                }
-                sends.hide(&executed.masks);
-                run.logs.add(&executed.path, logs);
-                if let Some(place) = run.tree.place_mut(&executed.path) {
-                    place.note_sent(sends.queued.len());
-                }
-                run.pending.sends.extend(sends.queued);
-                run.emit(sends.emitted, sends.streamed);
-                run.tree.step_ended(&executed.path, end, now_ms);
-                export_attempt(&self.context, run, &executed.path);
-                log_try(run, &executed.path, tries, now_ms);
-                tell_of_first_try(&self.context, run, &executed.path);
+            Ending::Step(ending) => {
+                run.pending.kv_writes.extend(executed.kv_writes);
+                step_ended(&self.context, run, &executed.path, *ending);
             }
         }
         run.is_dirty = true;
         let id = executed.run;
         self.advance(&id);
     }
+}
+
+/// The code of a step ended.
+fn step_ended(context: &WorkflowContext, run: &mut LiveRun, path: &Path, ending: StepEnding) {
+    let now_ms = context.core.env.now_ms();
+    let StepEnding {
+        mut end,
+        mut sends,
+        logs,
+    } = ending;
+    let place = run.tree.places().get(path);
+    let tries = place.map_or(1, |place| place.failed_tries + 1);
+    sends.number_from(place.map_or(0, Place::next_send));
+    if let StepOutcome::Failed(failure) = &mut end.outcome {
+        name_setting(failure);
+    }
+    if !run.measure(&mut end) {
+        sends = Sends::default();
+    }
+    run.logs.add(path, logs);
+    if let Some(place) = run.tree.place_mut(path) {
+        place.note_sent(sends.queued.len());
+    }
+    run.pending.sends.extend(sends.queued);
+    run.emit(sends.emitted, sends.streamed);
+    run.tree.step_ended(path, end, now_ms);
+    export_attempt(context, run, path);
+    log_try(run, path, tries, now_ms);
+    tell_of_first_try(context, run, path);
 }
 
 /// Adds the setting by which a step that came to a limit gets more.

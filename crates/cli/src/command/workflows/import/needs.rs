@@ -8,7 +8,7 @@ use headwater_workflow::check::check;
 use headwater_workflow::definition::{
     ComponentReference, Definition, Draft, NodeKind, Step, StepCode, Trigger, TriggerConfig,
 };
-use headwater_workflow::environment::variables_read_by;
+use headwater_workflow::environment::Requirements;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -93,18 +93,17 @@ impl Needs {
     pub(super) fn of(folder: &Folder) -> Self {
         let found = findings::of_folder(folder, false);
         let can_be_deployed = !found.iter().any(findings::is_error);
-        let texts = folder.files.values();
-        let variables = texts.flat_map(|text| variables_read_by(text)).collect();
         let mut needs = Self {
             findings: found,
             can_be_deployed,
-            variables,
             ..Self::default()
         };
         // Mistakes in the file are among the findings.
         let paths = folder.paths();
         if let Ok(draft) = Draft::read(folder.definition(), &paths) {
             needs.read(&draft.definition, &paths);
+            let required = Requirements::of(&draft.definition, folder.texts());
+            needs.variables = required.variables.into_keys().collect();
         }
         needs
     }

@@ -63,3 +63,21 @@ async fn the_values_of_an_owner_are_bounded_together() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
 }
+
+/// The names that a deployment does not miss are in `crates/workflow/src/environment.rs`.
+#[tokio::test]
+async fn a_step_finds_few_variables_that_nobody_has_set() {
+    let node = Node::start().await;
+    let code = "return [Object.keys(process.env).sort(), process.env.NODE_ENV];";
+    let workflow = Folder::new(HTTP, &[("tell", code)]).deployed(&node).await;
+    let run = workflow.run(&node, json!({}), "succeeded").await;
+    let found = &step(&run, "tell")["return_value"];
+    let names = [
+        "HOME",
+        "NO_COLOR",
+        "PIPEDREAM_TRACE_ID",
+        "PIPEDREAM_WORKFLOW_ID",
+        "TMPDIR",
+    ];
+    assert_eq!(*found, json!([names, "development"]));
+}

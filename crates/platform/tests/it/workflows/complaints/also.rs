@@ -141,6 +141,14 @@ async fn also_a_variable_that_cannot_be_opened_costs_no_event() {
 /// step sees it nevertheless.
 #[tokio::test]
 async fn also_a_secret_is_not_in_the_data_of_runs() {
+    let (little, much) = (String::new(), "x".repeat(300 * 1024));
+    for beside in [little, much] {
+        leaves_no_secret(&beside).await;
+    }
+}
+
+/// Much beside the secret is looked through aside, and not by the task of the workflow.
+async fn leaves_no_secret(beside: &str) {
     let world = World::new().await;
     let set = world
         .platform
@@ -150,7 +158,7 @@ async fn also_a_secret_is_not_in_the_data_of_runs() {
     let flow: WorkflowId = flow.id(&world).await;
     let run = world.start_run(&flow, json!({})).await;
     let one = world.step("one").await;
-    let told = json!({ "header": format!("Bearer {SECRET}"), SECRET: [SECRET] });
+    let told = json!({ "header": format!("Bearer {SECRET}"), SECRET: [SECRET], "beside": beside });
     one.export("named", told.clone());
     one.log(&format!("using {SECRET}"));
     emits(&one, &told);

@@ -19,6 +19,7 @@ mod receiving;
 mod sending;
 mod server;
 mod settings;
+mod stop_signals;
 mod traces;
 mod workflows;
 
@@ -37,7 +38,6 @@ use headwater_api::{BodyLimits, ConnectionCounts, Pages, Settings};
 use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
     net::{TcpListener, UnixListener},
-    signal::unix::{SignalKind, signal},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -46,8 +46,8 @@ use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
     serve::{
-        connections::Connections, data_dir::DataDir, log::Notes, server::Server, traces::Traces,
-        workflows::WorkflowFolders,
+        connections::Connections, data_dir::DataDir, log::Notes, server::Server,
+        stop_signals::StopSignals, traces::Traces, workflows::WorkflowFolders,
     },
 };
 
@@ -163,7 +163,8 @@ impl Node {
             let server = self.server.clone().past_shutdown();
             tokio::spawn(server.serve_components(socket))
         });
-        stop_signal().await?;
+        let mut signals = StopSignals::watch()?;
+        signals.first().await;
         self.notes.note(
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );
@@ -177,7 +178,7 @@ impl Node {
         }
         tokio::select! {
             () = self.app.stop() => {}
-            stopped = stop_signal() => stopped?,
+            () = signals.another() => {}
         }
         if let Some(internal) = internal {
             internal.abort();
@@ -204,16 +205,6 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
             }
         }
     }
-}
-
-async fn stop_signal() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 /// Makes the first user at the first start, with the given key or a new one that is told once.

@@ -63,7 +63,6 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let options = arguments.with_file()?;
     let notes = log::start(options.log_json.unwrap_or(false));
     let bodies = node::body_limits(&options)?;
-    let data_dir = DataDir::open(&global.data_dir)?;
     let listener = listen(
         options
             .listen
@@ -72,6 +71,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     .await?;
     let address = listener.local_addr()?;
     let mail = receiving::bind(&options).await?;
+    let data_dir = DataDir::open(&global.data_dir)?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
@@ -81,9 +81,13 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     };
     let traces = Traces::start(options.otlp_endpoint.as_deref())?;
     let tracer = traces.as_ref().map(Traces::tracer);
-    let app = node::start(&options, &data_dir, address, store, tracer).await?;
-    first_user(&app, global, &options, &data_dir, notes).await?;
-    let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
+    let started = async {
+        let app = node::start(&options, &data_dir, address, store, tracer).await?;
+        first_user(&app, global, &options, &data_dir, notes).await?;
+        let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
+        anyhow::Ok((app, folders))
+    };
+    let (app, folders) = started.await.inspect_err(|_| data_dir.leave_as_found())?;
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {

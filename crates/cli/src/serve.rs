@@ -204,7 +204,9 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
             }
             bound => {
                 return bound.with_context(|| {
-                    format!("cannot listen on {address}; choose another address with --listen")
+                    format!(
+                        "cannot listen on {address}; choose another address with --listen, such as 127.0.0.1:3001"
+                    )
                 });
             }
         }

@@ -154,6 +154,8 @@ impl ApiError {
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.stack.is_some() => Some("fix the component and try again"),
             422 => Some("correct what it names, then try again"),
+            // The message says when the quota resets.
+            429 if self.code == "quota_exceeded" => None,
             429 => Some("wait a moment and run the command again"),
             500.. => Some("try again; `headwater doctor` checks the node"),
             _ => None,
@@ -195,6 +197,16 @@ mod tests {
         assert_eq!(error.stack(), Some("at x"));
         assert!(error.hint().is_some());
         assert!(!error.is_transient());
+    }
+
+    #[test]
+    fn waiting_is_advised_only_where_it_helps() {
+        let hint = |code: &str| {
+            let body = format!(r#"{{"error":{{"code":"{code}","message":"no"}}}}"#);
+            ApiError::from_body(429, &body).hint()
+        };
+        assert!(hint("rate_limited").unwrap().contains("wait a moment"));
+        assert_eq!(hint("quota_exceeded"), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod server;
 mod settings;
 mod stop_signals;
 mod traces;
+mod variables;
 mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
@@ -61,7 +62,9 @@ const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
     let options = arguments.with_file()?;
-    let notes = log::start(options.log_json.unwrap_or(false));
+    let lines = std::env::var(log::VARIABLE).ok();
+    let notes = log::start(options.log_json.unwrap_or(false), lines.as_deref())?;
+    variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
     let listener = listen(
         options

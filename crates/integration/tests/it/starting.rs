@@ -58,3 +58,29 @@ async fn a_folder_in_use_is_told_in_plain_words_and_left_alone() {
     assert!(!seen.stderr.contains("would block"), "{}", seen.stderr);
     assert!(node.data_dir().join("headwater.db").exists());
 }
+
+#[tokio::test]
+async fn a_level_of_the_log_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::start().await;
+    let mut command = node.command(&["serve", "--listen=127.0.0.1:0", "--data-dir=data"]);
+    command
+        .env("HEADWATER_LOG", "bogus")
+        .current_dir(folder.path());
+    let output = command.output().await.unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("HEADWATER_LOG=bogus") && stderr.contains("debug"),
+        "{stderr}"
+    );
+    assert!(!folder.path().join("data").exists());
+}
+
+#[tokio::test]
+async fn a_misspelt_variable_is_told_with_the_name_that_is_meant() {
+    let builder = Node::builder().env("HEADWATER_PUBLIC_ULR", "http://a.example.com");
+    let node = builder.start().await;
+    let output = node.output_with("HEADWATER_PUBLIC_ULR");
+    assert!(output.contains("HEADWATER_PUBLIC_URL"), "{output}");
+}

@@ -170,10 +170,15 @@ fn sentence(message: &str, param: Option<&str>) -> String {
         Some(param) if goes_on.iter().any(|verb| message.starts_with(verb)) => {
             format!("{param} {message}")
         }
-        Some(param) if message.starts_with(&format!("{param}:")) => message.to_owned(),
+        Some(param) if names(message, param) => message.to_owned(),
         Some(param) => format!("{message} (parameter {param})"),
         None => message.to_owned(),
     }
+}
+
+/// Whether a message says which parameter it is about.
+fn names(message: &str, param: &str) -> bool {
+    message.starts_with(&format!("{param}:")) || message.contains(&format!("`{param}`"))
 }
 
 #[cfg(test)]
@@ -193,6 +198,10 @@ mod tests {
             sentence("props.a: is missing", Some("props.a")),
             "props.a: is missing",
             "the place is said once"
+        );
+        assert_eq!(
+            sentence("`url` must not contain a fragment", Some("url")),
+            "`url` must not contain a fragment"
         );
         assert_eq!(error.stack(), Some("at x"));
         assert!(error.hint().is_some());

@@ -80,14 +80,10 @@ fn filter(lines: &str) -> Result<EnvFilter, UsageError> {
     let is_whole = |part: &str| {
         part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok() || part.is_empty()
     };
-    let parts = lines.split(',').map(str::trim);
-    let unknown = parts
-        .filter(|part| !is_whole(part))
-        .map(str::to_owned)
-        .next();
-    let read = match unknown {
+    let parts: Vec<&str> = lines.split(',').map(str::trim).collect();
+    let read = match parts.iter().find(|part| !is_whole(part)) {
         Some(unknown) => Err(format!("`{unknown}` is not a level")),
-        None => EnvFilter::try_new(lines).map_err(|error| error.to_string()),
+        None => EnvFilter::try_new(parts.join(",")).map_err(|error| error.to_string()),
     };
     read.map_err(|reason| {
         UsageError(format!(

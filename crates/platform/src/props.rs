@@ -111,11 +111,11 @@ impl Props {
         &self,
         configured: &ConfiguredProps,
     ) -> Result<(ConfiguredProps, Option<String>), PlatformError> {
-        let (mut values, mut lost) = (ConfiguredProps::new(), None);
+        let (mut values, mut lost) = (ConfiguredProps::new(), None::<String>);
         for (name, value) in configured {
             match self.secret_keys.open_prop(name, value) {
                 Ok(value) => drop(values.insert(name.clone(), value)),
-                Err(PlatformError::Conflict(reason)) => lost = Some(reason),
+                Err(PlatformError::Conflict(reason)) => lost = lost.or(Some(reason)),
                 Err(error) => return Err(error),
             }
         }

@@ -47,9 +47,11 @@ async fn a_node_that_is_hung_up_ends_as_if_it_were_asked_to_stop() {
         .private_network()
         .start()
         .await;
-    let (held, receiver) = (Arc::new(Notify::new()), Receiver::start().await);
-    let released = Arc::clone(&held);
+    let (arrived, held) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let receiver = Receiver::start().await;
+    let (arrives, released) = (Arc::clone(&arrived), Arc::clone(&held));
     receiver.answer_later(move |_| {
+        arrives.notify_one();
         let released = Arc::clone(&released);
         async move {
             released.notified().await;
@@ -63,7 +65,7 @@ export default {
 };"#;
     let source = node.deploy(code, json!({"url": receiver.url()})).await;
     node.get(source.endpoint()).await.is(200);
-    receiver.until(|received| received.len() == 1).await;
+    arrived.notified().await;
     node.signal("HUP");
     node.output_with("stopping");
     node.signal("HUP");

@@ -66,6 +66,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let notes = log::start(options.log_json.unwrap_or(false), lines.as_deref())?;
     variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
+    WorkflowFolders::check(&options)?;
     let listener = listen(
         options
             .listen

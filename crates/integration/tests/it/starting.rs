@@ -22,10 +22,11 @@ async fn a_refused_first_start_leaves_no_data_folder() {
         let (code, stderr) = refused(folder.path(), &[flag]).await;
         assert_ne!(code, 0, "{flag}");
         assert!(stderr.contains(flag.split('=').next().unwrap()), "{stderr}");
+        assert!(!stderr.contains("API key"), "{stderr}");
         assert!(!data.exists(), "{flag}");
     }
     std::fs::create_dir(&data).unwrap();
-    let (_, stderr) = refused(folder.path(), &["--workflows=nowhere"]).await;
+    let (_, stderr) = refused(folder.path(), &["--public-url=nowhere"]).await;
     assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "{stderr}");
 
     let mut node = Node::start().await;

@@ -43,11 +43,10 @@ impl KeyRing {
         let Some(sealed) = sealed_bytes(value) else {
             return Ok(value.clone());
         };
-        let plain = self.open(prop, &sealed).map_err(|error| match error {
-            PlatformError::Conflict(reason) => PlatformError::Conflict(format!(
-                "secret prop `{prop}` has a value that cannot be used: {reason}; {LOST_ADVICE}"
-            )),
-            other => other,
+        let plain = self.open(prop, &sealed).map_err(|error| {
+            PlatformError::Conflict(format!(
+                "secret prop `{prop}` has a value that cannot be used: {error}; {LOST_ADVICE}"
+            ))
         })?;
         serde_json::from_slice(&plain).map_err(|_| {
             PlatformError::Internal(format!(

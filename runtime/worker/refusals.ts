@@ -9,8 +9,8 @@ const ADVICE = /, run again with the --allow-(\w+) flag/g;
 
 const ALLOWED: Record<string, string> = {
   net:
-    ", which is refused: it is a private address, and the node is not started with " +
-    "--allow-private-network",
+    ", which is refused: it is a private address that the node does not allow; its " +
+    "--allow-private-network can name its range",
   read: ", which is not allowed here: components read their own code and /tmp",
   write: ", which is not allowed here: components write to /tmp",
 };

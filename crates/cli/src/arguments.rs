@@ -117,6 +117,9 @@ pub(crate) struct Global {
         env = "HEADWATER_WORKSPACE"
     )]
     pub(crate) workspace: Option<String>,
+    /// Certificates (PEM) to trust besides the system's, of a node whose authority is not public
+    #[arg(long, global = true, value_name = "FILE", env = "HEADWATER_CA_FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
     /// Print `data` of the API's answer as JSON instead of a table
     #[arg(long, global = true)]
     pub(crate) json: bool,

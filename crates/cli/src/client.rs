@@ -6,6 +6,7 @@ mod feed;
 mod forward;
 mod listing;
 mod page;
+mod trust;
 mod workspace;
 
 use std::time::Duration;
@@ -21,6 +22,7 @@ use self::error::ApiError;
 pub(crate) use self::error::ClientError;
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
+pub(crate) use self::trust::{http_client, trust};
 use crate::usage_error::UsageError;
 use crate::waiting;
 
@@ -53,12 +55,11 @@ pub(crate) struct Probe {
 
 impl Client {
     pub(crate) fn new(url: &str, key: Option<String>) -> Result<Self> {
-        let http = reqwest::Client::builder()
+        // A redirected POST would arrive as a GET.
+        let http = http_client()
             .user_agent(concat!("headwater/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(REQUEST_TIMEOUT)
-            // A redirected POST would arrive as a GET.
-            .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot set up the HTTP client")?;
         Ok(Self {

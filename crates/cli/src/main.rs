@@ -62,6 +62,9 @@ fn start(cli: Cli) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the async runtime")?;
+    if let Some(file) = &cli.global.ca_file {
+        client::trust(file)?;
+    }
     runtime.block_on(run(cli))
 }
 

@@ -19,7 +19,9 @@ mod receiving;
 mod sending;
 mod server;
 mod settings;
+mod stop_signals;
 mod traces;
+mod variables;
 mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
@@ -37,7 +39,6 @@ use headwater_api::{BodyLimits, ConnectionCounts, Pages, Settings};
 use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
     net::{TcpListener, UnixListener},
-    signal::unix::{SignalKind, signal},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -46,8 +47,8 @@ use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
     serve::{
-        connections::Connections, data_dir::DataDir, log::Notes, server::Server, traces::Traces,
-        workflows::WorkflowFolders,
+        connections::Connections, data_dir::DataDir, log::Notes, server::Server,
+        stop_signals::StopSignals, traces::Traces, workflows::WorkflowFolders,
     },
 };
 
@@ -61,9 +62,11 @@ const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
     let options = arguments.with_file()?;
-    let notes = log::start(options.log_json.unwrap_or(false));
+    let lines = std::env::var(log::VARIABLE).ok();
+    let notes = log::start(options.log_json.unwrap_or(false), lines.as_deref())?;
+    variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
-    let data_dir = DataDir::open(&global.data_dir)?;
+    WorkflowFolders::check(&options)?;
     let listener = listen(
         options
             .listen
@@ -72,6 +75,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     .await?;
     let address = listener.local_addr()?;
     let mail = receiving::bind(&options).await?;
+    let data_dir = DataDir::open(&global.data_dir)?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
@@ -81,9 +85,13 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     };
     let traces = Traces::start(options.otlp_endpoint.as_deref())?;
     let tracer = traces.as_ref().map(Traces::tracer);
-    let app = node::start(&options, &data_dir, address, store, tracer).await?;
-    first_user(&app, global, &options, &data_dir, notes).await?;
-    let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
+    let started = async {
+        let app = node::start(&options, &data_dir, address, store, tracer).await?;
+        first_user(&app, global, &options, &data_dir, notes).await?;
+        let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
+        anyhow::Ok((app, folders))
+    };
+    let (app, folders) = started.await.inspect_err(|_| data_dir.leave_as_found())?;
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
@@ -163,7 +171,8 @@ impl Node {
             let server = self.server.clone().past_shutdown();
             tokio::spawn(server.serve_components(socket))
         });
-        stop_signal().await?;
+        let mut signals = StopSignals::watch()?;
+        signals.first().await;
         self.notes.note(
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );
@@ -177,7 +186,7 @@ impl Node {
         }
         tokio::select! {
             () = self.app.stop() => {}
-            stopped = stop_signal() => stopped?,
+            () = signals.another() => {}
         }
         if let Some(internal) = internal {
             internal.abort();
@@ -199,21 +208,13 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
             }
             bound => {
                 return bound.with_context(|| {
-                    format!("cannot listen on {address}; choose another address with --listen")
+                    format!(
+                        "cannot listen on {address}; choose another address with --listen, such as 127.0.0.1:3001"
+                    )
                 });
             }
         }
     }
-}
-
-async fn stop_signal() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 /// Makes the first user at the first start, with the given key or a new one that is told once.

@@ -334,6 +334,11 @@ impl Node {
         self.process.signal("TERM");
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
     /// Waits until it has ended.
     pub async fn wait(&mut self) -> ExitStatus {
         self.process.wait().await

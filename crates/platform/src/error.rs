@@ -162,7 +162,7 @@ impl From<StoreError> for PlatformError {
             },
             StoreError::Conflict(conflict) => Self::Conflict(conflict_text(&conflict)),
             StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
-            StoreError::Corrupt(reason) => Self::Internal(reason),
+            StoreError::Corrupt(reason) | StoreError::Unsupported(reason) => Self::Internal(reason),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 /// Values by prop, and whether a run with them can succeed.
 pub(crate) struct FinalProps {
     pub(crate) values: Map<String, Value>,
-    /// Why no run can succeed, if an account is gone or refused.
+    /// Why no run can succeed, if an account is gone or refused, or no key opens a secret.
     pub(crate) broken: Option<String>,
     /// The accounts whose credentials are among the values.
     pub(crate) accounts: Vec<UsedAccount>,
@@ -55,16 +55,15 @@ impl Props {
     /// The final values of these props.
     ///
     /// # Errors
-    /// `Internal` when a secret cannot be opened, `Unreachable` when credentials have ended and cannot be renewed now. An
-    /// account that is gone or refused breaks the runs, not the reading.
+    /// `Unreachable` when credentials have ended and cannot be renewed now. An account that is gone or refused, and a secret
+    /// that no key opens, break the runs, not the reading.
     pub(crate) async fn finals(
         &self,
         definitions: &[PropDefinition],
         configured: &ConfiguredProps,
     ) -> Result<FinalProps, PlatformError> {
-        let mut values = self.opened(configured)?;
+        let (mut values, mut broken) = self.opened_as_far_as_possible(configured)?;
         let (mut accounts, mut renew_at) = (Vec::new(), None::<EpochSeconds>);
-        let mut broken = None;
         for prop in definitions {
             let value = match (prop.kind(), values.get(&prop.name)) {
                 (PropKind::App, Some(configured)) => {
@@ -107,7 +106,26 @@ impl Props {
         })
     }
 
+    /// A source's configured values with secrets opened, and why one of them cannot be. That one is left out.
+    fn opened_as_far_as_possible(
+        &self,
+        configured: &ConfiguredProps,
+    ) -> Result<(ConfiguredProps, Option<String>), PlatformError> {
+        let (mut values, mut lost) = (ConfiguredProps::new(), None::<String>);
+        for (name, value) in configured {
+            match self.secret_keys.open_prop(name, value) {
+                Ok(value) => drop(values.insert(name.clone(), value)),
+                Err(PlatformError::Conflict(reason)) => lost = lost.or(Some(reason)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((values, lost))
+    }
+
     /// A source's configured values with secrets opened.
+    ///
+    /// # Errors
+    /// `Conflict` when no key opens one of them.
     pub(crate) fn opened(
         &self,
         configured: &ConfiguredProps,

@@ -16,6 +16,10 @@ pub use keys::{KeyFile, KeyRing};
 use crate::environment::Environment;
 use crate::error::PlatformError;
 
+/// The way on after the key of a secret prop's value was lost.
+const LOST_ADVICE: &str =
+    "update the source with the value again, or start the node with the key it was encrypted with";
+
 /// The property that marks a sealed value inside `configured_props`.
 const SEALED: &str = "$sealed";
 
@@ -32,11 +36,18 @@ impl KeyRing {
     }
 
     /// Opens a value of `configured_props`, if it is a sealed one.
+    ///
+    /// # Errors
+    /// `Conflict` when no key opens it.
     pub(crate) fn open_prop(&self, prop: &str, value: &Value) -> Result<Value, PlatformError> {
         let Some(sealed) = sealed_bytes(value) else {
             return Ok(value.clone());
         };
-        let plain = self.open(prop, &sealed)?;
+        let plain = self.open(prop, &sealed).map_err(|error| {
+            PlatformError::Conflict(format!(
+                "secret prop `{prop}` has a value that cannot be used: {error}; {LOST_ADVICE}"
+            ))
+        })?;
         serde_json::from_slice(&plain).map_err(|_| {
             PlatformError::Internal(format!(
                 "the stored value of secret prop `{prop}` is malformed"

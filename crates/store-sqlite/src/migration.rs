@@ -35,7 +35,7 @@ pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
         .query_row("PRAGMA user_version", (), |row| row.get(0))
         .map_err(&failed)?;
     if version as usize > MIGRATIONS.len() {
-        return Err(StoreError::Corrupt(format!(
+        return Err(StoreError::Unsupported(format!(
             "the database has schema {version}, this program knows {}; start a newer headwater",
             MIGRATIONS.len()
         )));
@@ -70,9 +70,11 @@ mod tests {
         connection
             .pragma_update(None, "user_version", MIGRATIONS.len() + 1)
             .unwrap();
-        assert!(
-            matches!(run(&connection), Err(StoreError::Corrupt(message)) if message.contains("newer"))
-        );
+        let refused = run(&connection).unwrap_err();
+        assert!(matches!(refused, StoreError::Unsupported(_)));
+        let told = refused.to_string();
+        assert!(told.starts_with("the database has schema"), "{told}");
+        assert!(told.contains("start a newer headwater"), "{told}");
     }
 
     #[test]

@@ -193,7 +193,7 @@ fn lock(path: &Path) -> Result<File, StoreError> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::unavailable(
             "another headwater is using this data folder; stop it or choose another --data-dir",
-            std::io::Error::from(std::io::ErrorKind::WouldBlock),
+            std::io::Error::other(format!("it has locked {}", lock_path.display())),
         )),
         Err(TryLockError::Error(error)) => Err(StoreError::unavailable(context, error)),
     }

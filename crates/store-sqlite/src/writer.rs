@@ -236,7 +236,7 @@ fn error_text<T>(result: &Result<T, StoreError>) -> Option<String> {
 fn database_error(error: &StoreError) -> Option<String> {
     match error {
         StoreError::Unavailable { source, .. } => Some(source.to_string()),
-        StoreError::Conflict(_) | StoreError::Corrupt(_) => None,
+        StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_) => None,
     }
 }
 

@@ -27,8 +27,11 @@ pub enum StoreError {
         source: Source,
     },
     /// Stored data cannot be parsed, or violates the schema.
-    #[error("stored data is corrupt: {0}")]
+    #[error("stored data is corrupt: {0}; restore the data folder from a backup")]
     Corrupt(String),
+    /// The data was written by another version of the program. Nothing was changed.
+    #[error("{0}")]
+    Unsupported(String),
 }
 
 /// The reason why a step no longer applies. Kinds and ids only: sentences for people are written above the store.
@@ -175,7 +178,7 @@ impl StoreError {
     pub fn in_full(&self) -> String {
         match self {
             Self::Unavailable { source, .. } => format!("{self}: {source}"),
-            Self::Conflict(_) | Self::Corrupt(_) => self.to_string(),
+            Self::Conflict(_) | Self::Corrupt(_) | Self::Unsupported(_) => self.to_string(),
         }
     }
 

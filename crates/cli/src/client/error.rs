@@ -154,6 +154,8 @@ impl ApiError {
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.stack.is_some() => Some("fix the component and try again"),
             422 => Some("correct what it names, then try again"),
+            // The message says when the quota resets.
+            429 if self.code == "quota_exceeded" => None,
             429 => Some("wait a moment and run the command again"),
             500.. => Some("try again; `headwater doctor` checks the node"),
             _ => None,
@@ -168,10 +170,15 @@ fn sentence(message: &str, param: Option<&str>) -> String {
         Some(param) if goes_on.iter().any(|verb| message.starts_with(verb)) => {
             format!("{param} {message}")
         }
-        Some(param) if message.starts_with(&format!("{param}:")) => message.to_owned(),
+        Some(param) if names(message, param) => message.to_owned(),
         Some(param) => format!("{message} (parameter {param})"),
         None => message.to_owned(),
     }
+}
+
+/// Whether a message says which parameter it is about.
+fn names(message: &str, param: &str) -> bool {
+    message.starts_with(&format!("{param}:")) || message.contains(&format!("`{param}`"))
 }
 
 #[cfg(test)]
@@ -192,9 +199,23 @@ mod tests {
             "props.a: is missing",
             "the place is said once"
         );
+        assert_eq!(
+            sentence("`url` must not contain a fragment", Some("url")),
+            "`url` must not contain a fragment"
+        );
         assert_eq!(error.stack(), Some("at x"));
         assert!(error.hint().is_some());
         assert!(!error.is_transient());
+    }
+
+    #[test]
+    fn waiting_is_advised_only_where_it_helps() {
+        let hint = |code: &str| {
+            let body = format!(r#"{{"error":{{"code":"{code}","message":"no"}}}}"#);
+            ApiError::from_body(429, &body).hint()
+        };
+        assert!(hint("rate_limited").unwrap().contains("wait a moment"));
+        assert_eq!(hint("quota_exceeded"), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `deliveries`: deliveries to webhooks, successful and failed; retrying and discarding them.
 
+use std::time::{Duration, Instant};
+
 use anyhow::Result;
 use clap::ValueEnum as _;
 use headwater_model::id::EmitterId;
@@ -15,7 +17,12 @@ use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
+use crate::waiting;
 use crate::webhook;
+
+/// An attempt has 15 s; others of the webhook may be in front of it.
+const ATTEMPTED_WITHIN: Duration = Duration::from_secs(20);
+const ATTEMPT_LOOKED_FOR_EVERY: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(session: &Session, arguments: DeliveriesArguments) -> Result<Exit> {
     match arguments.command {
@@ -70,7 +77,10 @@ async fn change(
 ) -> Result<()> {
     if let Some(id) = &arguments.delivery {
         let path = ["deliveries", id, verb];
-        let delivery = session.client.post(&path, &json!({})).await?;
+        let delivery = match verb {
+            "retry" => waiting::shown(retried(session, id)).await?,
+            _ => session.client.post(&path, &json!({})).await?,
+        };
         return session.print(&delivery, card);
     }
     let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
@@ -84,6 +94,25 @@ async fn change(
         output::note("nothing was changed; leave out --dry-run to do it");
     }
     Ok(())
+}
+
+/// Retries a delivery, and awaits the attempt unless that takes long.
+async fn retried(session: &Session, id: &str) -> Result<Value> {
+    let former = session.client.get(&["deliveries", id]).await?;
+    let give_up_at = Instant::now() + ATTEMPTED_WITHIN;
+    let path = ["deliveries", id, "retry"];
+    let mut delivery = session.client.post(&path, &json!({})).await?;
+    while attempts(&delivery).len() <= attempts(&former).len() {
+        if Instant::now() >= give_up_at {
+            output::note(&format!(
+                "the attempt has not ended yet; `headwater deliveries describe {id}` shows it"
+            ));
+            break;
+        }
+        tokio::time::sleep(ATTEMPT_LOOKED_FOR_EVERY).await;
+        delivery = session.client.get(&["deliveries", id]).await?;
+    }
+    Ok(delivery)
 }
 
 /// The filter as the node takes it.

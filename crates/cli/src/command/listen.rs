@@ -16,6 +16,7 @@ use url::Url;
 use super::dev::Signals;
 use super::events;
 use crate::arguments::ListenArguments;
+use crate::client;
 use crate::exit::Exit;
 use crate::follow::{Follow, Followed};
 use crate::output;
@@ -144,9 +145,8 @@ impl Forwarder<'_> {
 
 /// The node's key must not go there, nor follow a redirect.
 fn http_client() -> Result<reqwest::Client> {
-    reqwest::Client::builder()
+    client::http_client()
         .timeout(ANSWER_WITHIN)
-        .redirect(reqwest::redirect::Policy::none())
         .build()
         .context("cannot set up the HTTP client")
 }

@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use self::subject::{Subject, Unit};
+use super::save;
 use crate::arguments::PublishArguments;
 use crate::client::{Client, ClientError};
 use crate::exit::Exit;
@@ -39,6 +40,11 @@ pub(super) async fn run(session: &Session, arguments: &PublishArguments) -> Resu
 const CONCURRENT: usize = 2;
 
 async fn publish(client: &Client, unit: &Unit) -> Result<Value> {
+    let published = published(client, unit).await;
+    published.map_err(|error| save::in_terms_of(error, unit.file()))
+}
+
+async fn published(client: &Client, unit: &Unit) -> Result<Value> {
     let body = unit.body().await?;
     let published = client.post(&["components", "registry"], &body).await;
     match published {

@@ -159,9 +159,12 @@ fn definition(
     if let Some(Value::Table(oauth2)) = table.get_mut("oauth2") {
         read_secret(oauth2, variable).map_err(|reason| wrong(format!("oauth2.{reason}")))?;
     }
-    let definition: AppDefinition = table
-        .try_into()
-        .map_err(|error: toml::de::Error| wrong(error.to_string().trim().replace('\n', " ")))?;
+    let definition: AppDefinition = table.try_into().map_err(|error: toml::de::Error| {
+        let reason = error.to_string().trim().replace('\n', " ");
+        // The variable's name is replaced by its value before the rules of a definition see it.
+        let known = format!("`{SECRET}`, `{SECRET_ENV}`");
+        wrong(reason.replace(&format!("`{SECRET}`"), &known))
+    })?;
     let checked = definition.checked(slug);
     Ok(checked.map_err(|invalid| match &*invalid.field {
         "" => wrong(invalid.reason),
@@ -259,6 +262,10 @@ mod tests {
             (
                 "[slack]\ncolour = \"red\"",
                 "app `slack`: unknown field `colour`",
+            ),
+            (
+                "[slack.oauth2]\nclient_secret_var = \"X\"",
+                "`client_secret`, `client_secret_env`",
             ),
             (
                 "[slack.oauth2]\ntoken_url = \"slack.com\"",

@@ -54,7 +54,8 @@ macro_rules! options {
 
 options! {
     /// Address to listen on [default: 127.0.0.1:3000]
-    #[arg(long, env = "HEADWATER_LISTEN", value_name = "ADDRESS")]
+    #[arg(long, env = "HEADWATER_LISTEN", value_name = "ADDRESS", value_parser = address)]
+    #[serde(deserialize_with = "address_in_file")]
     listen: SocketAddr,
     /// URL of this node as seen from outside [default: http://ADDRESS]
     #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
@@ -198,7 +199,8 @@ options! {
     #[arg(long, env = "HEADWATER_MAIL_FROM", value_name = "ADDRESS")]
     mail_from: String,
     /// Address for mail to workflows, such as 0.0.0.0:25 [default: none is taken]
-    #[arg(long, env = "HEADWATER_SMTP_LISTEN", value_name = "ADDRESS")]
+    #[arg(long, env = "HEADWATER_SMTP_LISTEN", value_name = "ADDRESS", value_parser = address)]
+    #[serde(deserialize_with = "address_in_file")]
     smtp_listen: SocketAddr,
     /// Host of the addresses of workflows, to which mail comes [default: that of --public-url]
     #[arg(long, env = "HEADWATER_SMTP_HOST", value_name = "HOST")]
@@ -326,6 +328,22 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{text}` is not a time such as 500ms, 30s, 5m or 1h"))
 }
 
+/// An IP address with its port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "`{text}` is not an IP address with a port, such as 127.0.0.1:3000, 0.0.0.0:3000 or [::1]:3000"
+        )
+    })
+}
+
+fn address_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    address(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
 fn duration_in_file<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Duration>, D::Error> {
@@ -364,6 +382,16 @@ mod tests {
         for text in ["", "0s", "5y", "s", "-1s", "1.5s", "99999999999999999999s"] {
             assert!(duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_address_without_a_part_is_refused_with_an_example() {
+        for text in ["3000", ":3000", "localhost:3000", "127.0.0.1"] {
+            let parsed = Command::try_parse_from(["serve", "--listen", text]);
+            let error = parsed.err().unwrap();
+            assert!(error.to_string().contains("127.0.0.1:3000"), "{error}");
+        }
+        assert_eq!(parse(&["--listen", "[::1]:1"]).listen.unwrap().port(), 1);
     }
 
     #[test]

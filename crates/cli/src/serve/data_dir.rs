@@ -18,6 +18,15 @@ const SECRET_KEY: &str = "secret-key";
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
     root: PathBuf,
+    found: Found,
+}
+
+/// The folder as it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Missing,
+    Empty,
+    InUse,
 }
 
 impl DataDir {
@@ -26,12 +35,29 @@ impl DataDir {
         let shown = root.display();
         let failed =
             || format!("cannot use the data folder {shown}; choose another with --data-dir");
+        let found = match fs::read_dir(root).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => Found::Empty,
+            Err(error) if error.kind() == ErrorKind::NotFound => Found::Missing,
+            Ok(false) | Err(_) => Found::InUse,
+        };
         fs::create_dir_all(root).with_context(failed)?;
         let root = root.canonicalize().with_context(failed)?;
         fs::set_permissions(&root, Permissions::from_mode(0o700)).with_context(failed)?;
-        let data_dir = Self { root };
+        let data_dir = Self { root, found };
         data_dir.close_store().with_context(failed)?;
         Ok(data_dir)
+    }
+
+    /// Takes back all that a start has left in a folder in which nothing was before. Only the holder of the store may.
+    pub(crate) fn leave_as_found(&self) {
+        let taken_back = match self.found {
+            Found::InUse => return,
+            Found::Missing => fs::remove_dir_all(&self.root),
+            Found::Empty => emptied(&self.root),
+        };
+        if let Err(error) = taken_back {
+            tracing::warn!(folder = self.shown(), %error, "the refused start has left files");
+        }
     }
 
     /// Whether a node's store is there.
@@ -156,6 +182,18 @@ impl DataDir {
     }
 }
 
+/// Deletes everything in a folder.
+fn emptied(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}
+
 struct SecretKeyFile(PathBuf);
 
 impl KeyFile for SecretKeyFile {
@@ -208,6 +246,23 @@ pub(super) fn write_private(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_folder_in_which_nothing_was_is_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = |name: &str| {
+            let data_dir = DataDir::open(&folder.path().join(name)).unwrap();
+            data_dir.secret_keys(None).unwrap();
+            fs::create_dir(data_dir.cache()).unwrap();
+            data_dir.leave_as_found();
+            folder.path().join(name)
+        };
+        assert!(!start("missing").exists());
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        assert_eq!(fs::read_dir(start("empty")).unwrap().count(), 0);
+        fs::create_dir_all(folder.path().join("used/apps")).unwrap();
+        assert_eq!(fs::read_dir(start("used")).unwrap().count(), 4);
+    }
 
     #[test]
     fn secrets_are_the_owners_alone_and_stay() {

@@ -24,7 +24,7 @@ impl Clock for SystemClock {
 }
 
 /// `SPEED@SINCE_MS`, for soaks only: see CONTRIBUTING.md.
-const TEST_CLOCK: &str = "HEADWATER_TEST_CLOCK";
+pub(super) const TEST_CLOCK: &str = "HEADWATER_TEST_CLOCK";
 
 /// A clock that has run faster than time since a moment, the same for every start of a node.
 struct FastClock {

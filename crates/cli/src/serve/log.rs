@@ -7,6 +7,7 @@ use headwater_platform::request_id;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::{
     EnvFilter,
+    filter::LevelFilter,
     fmt::{
         FmtContext, FormatEvent, FormatFields,
         format::{self, Format, JsonFields, Writer},
@@ -14,7 +15,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::output;
+use crate::{output, usage_error::UsageError};
 
 /// The notes of a node to the person who started it, apart from its log; or in its log, if programs
 /// read all of it.
@@ -38,10 +39,15 @@ impl Notes {
     }
 }
 
-/// Begins logging; `HEADWATER_LOG` chooses the lines, such as `info,headwater_platform=debug`.
-pub(super) fn start(as_json: bool) -> Notes {
-    let filter =
-        EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+/// The environment variable that chooses the lines.
+pub(super) const VARIABLE: &str = "HEADWATER_LOG";
+
+/// Begins logging of the given lines, such as `info,headwater_platform=debug`.
+///
+/// # Errors
+/// A `UsageError` when they are not such a list.
+pub(super) fn start(as_json: bool, lines: Option<&str>) -> Result<Notes, UsageError> {
+    let filter = filter(lines.unwrap_or_default())?;
     let ansi = std::io::stderr().is_terminal();
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -62,7 +68,29 @@ pub(super) fn start(as_json: bool) -> Notes {
             })
             .init(),
     }
-    Notes { as_json }
+    Ok(Notes { as_json })
+}
+
+/// The filter of a list of levels and of modules with their level. A module without one would turn off all others' lines,
+/// and so would a misspelt level.
+fn filter(lines: &str) -> Result<EnvFilter, UsageError> {
+    if lines.trim().is_empty() {
+        return Ok(EnvFilter::new("info"));
+    }
+    let is_whole = |part: &str| {
+        part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok() || part.is_empty()
+    };
+    let parts: Vec<&str> = lines.split(',').map(str::trim).collect();
+    let read = match parts.iter().find(|part| !is_whole(part)) {
+        Some(unknown) => Err(format!("`{unknown}` is not a level")),
+        None => EnvFilter::try_new(parts.join(",")).map_err(|error| error.to_string()),
+    };
+    read.map_err(|reason| {
+        UsageError(format!(
+            "{VARIABLE}={lines}: {reason}; give error, warn, info, debug, trace or off, or modules with theirs, such as \
+             info,headwater_platform=debug"
+        ))
+    })
 }
 
 /// One flat object per line.
@@ -119,6 +147,33 @@ fn add_to_json(line: &mut String, request_id: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_chosen_by_levels_and_modules() {
+        for lines in [
+            "",
+            "debug",
+            "WARN",
+            "off",
+            "info,headwater_platform=debug",
+            "info, hyper=off",
+            "headwater_platform[run]=trace",
+        ] {
+            assert!(filter(lines).is_ok(), "{lines}");
+        }
+        for (lines, told) in [
+            ("bogus", "`bogus` is not a level"),
+            ("info,headwater_platform", "`headwater_platform` is not"),
+            (
+                "headwater_platform=loud",
+                "HEADWATER_LOG=headwater_platform=loud",
+            ),
+        ] {
+            let error = filter(lines).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+            assert!(error.contains("debug, trace"), "{error}");
+        }
+    }
 
     #[test]
     fn the_request_becomes_a_field_of_the_line() {

@@ -48,10 +48,19 @@ pub(super) struct WorkflowFolders {
 }
 
 impl WorkflowFolders {
+    /// Checks that the folder of `--workflows` can be read, if there is one.
+    pub(super) fn check(options: &ServeArguments) -> Result<()> {
+        let Some(root) = &options.workflows else {
+            return Ok(());
+        };
+        let read = std::fs::read_dir(root).map(drop);
+        read.with_context(|| format!("--workflows: cannot read the folder {}", root.display()))
+    }
+
     /// Takes over the folder of `--workflows`, if there is one.
     ///
     /// # Errors
-    /// The folder cannot be read, or there is no such workspace.
+    /// There is no such workspace.
     pub(super) async fn open(
         options: &ServeArguments,
         global: &Global,
@@ -61,9 +70,7 @@ impl WorkflowFolders {
         let Some(root) = &options.workflows else {
             return Ok(None);
         };
-        let unusable = || format!("--workflows: cannot read the folder {}", root.display());
-        std::fs::read_dir(root).with_context(unusable)?;
-        let absolute = std::path::absolute(root).with_context(unusable)?;
+        let absolute = std::path::absolute(root).context("--workflows")?;
         let workspace = global.workspace.as_ref().or(options.workspace.as_ref());
         let workspace_id = match workspace.filter(|name| !name.is_empty()) {
             Some(name) => Some(workspace_of_administrator(app, name).await?),

@@ -56,6 +56,28 @@ async fn a_file_is_published_as_its_code() {
     assert_eq!(sent.body, json!({"component_code": component("shop-a")}));
 }
 
+/// The node knows the code by a name of its own.
+#[tokio::test]
+async fn an_error_in_a_file_names_the_file() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", |_| {
+        let error = json!({
+            "code": "invalid_component", "message": "SyntaxError: Expression expected\n    at component.mjs:3:21",
+            "stack": "at component.mjs:3:21",
+        });
+        (422, json!({"error": error}))
+    });
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.mjs", &component("shop-a"));
+    let file = folder.path().join("a.mjs");
+    let file = file.to_str().unwrap();
+    let seen = node.run(&["publish", file]).await;
+    assert_eq!(seen.code, 1);
+    let told = format!("at {file}:3:21");
+    assert!(seen.stderr.contains(&told), "{}", seen.stderr);
+    assert!(!seen.stderr.contains("component.mjs"), "{}", seen.stderr);
+}
+
 #[tokio::test]
 async fn a_file_of_a_package_is_left_to_the_node() {
     let node = Node::start().await;

@@ -244,9 +244,26 @@ async fn deliveries_are_a_table_and_one_has_its_attempts() {
         "{}",
         seen.stdout
     );
+}
+
+/// The attempt follows its request, and is looked for.
+#[tokio::test]
+async fn a_retried_delivery_is_shown_with_its_new_attempt() {
+    let node = Node::start().await;
+    let mut attempted = delivery();
+    let attempts = attempted["attempts"].as_array_mut().unwrap();
+    attempts.push(json!({"at_ms": 1, "latency_ms": 3, "status": 204, "error": null}));
+    attempted["state"] = "delivered".into();
+    let looks = std::sync::atomic::AtomicUsize::new(0);
+    let after = attempted.clone();
+    node.on("GET /v1/deliveries/dlv_1", move |_| {
+        let look = looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let seen = if look < 2 { delivery() } else { after.clone() };
+        (200, json!({"data": seen}))
+    });
     node.data("POST /v1/deliveries/dlv_1/retry", delivery());
     let seen = node.run(&["deliveries", "retry", "dlv_1", "--json"]).await;
-    assert_eq!(seen.json(), delivery());
+    assert_eq!(seen.json(), attempted);
 }
 
 #[tokio::test]

@@ -88,7 +88,8 @@ impl CaCertificates {
         self.certificates.len()
     }
 
-    pub(super) fn roots(&self) -> impl Iterator<Item = reqwest::Certificate> {
+    /// The certificates as an HTTP client takes them.
+    pub fn roots(&self) -> impl Iterator<Item = reqwest::Certificate> {
         let read = |certificate: &CertificateDer<'static>| {
             reqwest::Certificate::from_der(certificate).expect("it was read as a certificate")
         };

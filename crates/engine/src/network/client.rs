@@ -18,10 +18,29 @@ use crate::api::EngineError;
 
 /// The policy does not allow what a host name or literal stands for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{host} is not a public address; start the node with --allow-private-network to allow it")]
+#[error("{host} {fact}")]
 pub struct RefusedAddress {
-    /// The host as it is in the URL.
-    pub host: String,
+    host: String,
+    fact: &'static str,
+}
+
+impl RefusedAddress {
+    /// The refusal of a host as it is in a URL.
+    fn of(host: &str, policy: &NetworkPolicy) -> Self {
+        let fact = match policy {
+            NetworkPolicy::PublicOnly | NetworkPolicy::All => {
+                "is not a public address; start the node with --allow-private-network to allow it"
+            }
+            NetworkPolicy::Ranges(_) => {
+                "is not a public address, nor in a range that the node allows; add one to its --allow-private-network"
+            }
+            NetworkPolicy::Nothing => "may not be reached: there is no network here",
+        };
+        Self {
+            host: host.to_owned(),
+            fact,
+        }
+    }
 }
 
 /// A name does not resolve.
@@ -53,8 +72,7 @@ impl Resolve for PolicyResolver {
                 .filter(|found| policy.is_allowed(found.ip()))
                 .collect();
             if allowed.is_empty() {
-                let host = name.as_str().to_owned();
-                return Err(RefusedAddress { host }.into());
+                return Err(RefusedAddress::of(name.as_str(), &policy).into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -75,8 +93,8 @@ pub fn check_host(policy: &NetworkPolicy, url: &Url) -> Result<(), RefusedAddres
     if address.is_some_and(|address| policy.is_allowed(address)) {
         return Ok(());
     }
-    let host = url.host_str().unwrap_or("a URL without a host").to_owned();
-    Err(RefusedAddress { host })
+    let host = url.host_str().unwrap_or("a URL without a host");
+    Err(RefusedAddress::of(host, policy))
 }
 
 /// The beginning of an HTTP client that reaches only names which `policy` allows, trusts `ca` besides the

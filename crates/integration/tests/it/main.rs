@@ -32,6 +32,7 @@ mod secrets;
 mod sends;
 mod servers;
 mod soak;
+mod starting;
 mod tenants;
 mod timers;
 mod traces;

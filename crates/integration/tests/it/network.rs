@@ -1,6 +1,6 @@
 //! Where host names lead, and whose certificates are trusted: `--resolve` and `--ca-certificate`.
 
-use headwater_integration::{Node, Receiver, Reply};
+use headwater_integration::{Node, Receiver, Reply, Seen};
 use serde_json::{Value, json};
 
 use crate::code::EMITTER;
@@ -136,5 +136,46 @@ async fn what_cannot_be_meant_is_refused_at_the_start() {
         let seen = node.cli_in(folder.path(), &arguments).await;
         assert_eq!(seen.code, 2, "{flag}: {}", seen.stderr);
         assert!(seen.stderr.contains(said), "{flag}: {}", seen.stderr);
+    }
+}
+
+/// A node behind a proxy whose certificate is of the operator's own authority.
+#[tokio::test]
+async fn commands_trust_an_internal_authority_once_they_are_told() {
+    let server = Receiver::secure(&["localhost"]).await;
+    server.answer(|_| Reply::json(&json!({"data": {"username": "ada", "id": "u_1"}})));
+    let url = format!("https://localhost:{}", server.address().port());
+    // Its authority is in the file that the node was given.
+    let node = Node::builder().trusting_authority().start().await;
+    let file = node.data_dir().join("authority-of-the-tests.pem");
+    let describe = async |variable: Option<&str>, flags: &[&str]| {
+        let arguments = [
+            flags,
+            &["describe", "dc_0000000000000000000001", "--url", &url],
+        ]
+        .concat();
+        let mut command = node.command(&arguments);
+        command.envs(variable.map(|name| (name, &file)));
+        Seen::from(command.output().await.unwrap())
+    };
+    let refused = describe(None, &[]).await;
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("certificate"), "{}", refused.stderr);
+    assert!(server.received().is_empty());
+    for variable in ["HEADWATER_CA_FILE", "SSL_CERT_FILE"] {
+        server.clear();
+        describe(Some(variable), &[]).await;
+        assert!(!server.received().is_empty(), "{variable}");
+    }
+    let flag = format!("--ca-file={}", file.display());
+    server.clear();
+    describe(None, &[&flag]).await;
+    assert!(!server.received().is_empty());
+    for (file, said) in [
+        ("none.pem", "cannot read"),
+        ("/dev/null", "BEGIN CERTIFICATE"),
+    ] {
+        let refused = describe(None, &["--ca-file", file]).await;
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
     }
 }

@@ -1,10 +1,11 @@
 //! Stopping and starting a node: what is kept, and how it ends. Crashes under load are tested in
 //! `crash.rs`.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::{os::unix::fs::PermissionsExt as _, sync::Arc};
 
-use headwater_integration::{Node, Receiver, payloads};
+use headwater_integration::{Node, Receiver, Reply, payloads};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::code::{INBOX, answering};
 
@@ -36,6 +37,44 @@ async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {
     assert_eq!(node.get(endpoint.endpoint()).await.is(200).text, "1");
     node.run(&source, json!({})).await;
     assert_eq!(payloads(&node.events(&source).await), [1, 2]);
+}
+
+/// As the end of a terminal sends it; a second one hurries nothing.
+#[tokio::test]
+async fn a_node_that_is_hung_up_ends_as_if_it_were_asked_to_stop() {
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
+    let (arrived, held) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let receiver = Receiver::start().await;
+    let (arrives, released) = (Arc::clone(&arrived), Arc::clone(&held));
+    receiver.answer_later(move |_| {
+        arrives.notify_one();
+        let released = Arc::clone(&released);
+        async move {
+            released.notified().await;
+            Reply::status(200)
+        }
+    });
+    let code = r#"
+export default {
+  name: "Waiting", version: "0.0.1", props: { url: "string", http: "$.interface.http" },
+  async run() { await fetch(this.url); this.$emit("done"); },
+};"#;
+    let source = node.deploy(code, json!({"url": receiver.url()})).await;
+    node.get(source.endpoint()).await.is(200);
+    arrived.notified().await;
+    node.signal("HUP");
+    node.output_with("stopping");
+    node.signal("HUP");
+    held.notify_one();
+    let status = node.wait().await;
+    assert!(status.success(), "{status}");
+    node.restart().await;
+    assert_eq!(payloads(&node.events(&source).await), ["done"]);
+    assert_eq!(receiver.received().len(), 1);
 }
 
 #[tokio::test]

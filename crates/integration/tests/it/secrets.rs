@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use headwater_integration::{Node, Source, payloads};
+use headwater_integration::{Node, Receiver, Source, payloads, standard_webhooks::verify};
 use serde_json::{Value, json};
 
 const SECRETIVE: &str = r#"
@@ -117,6 +117,64 @@ async fn without_its_key_the_data_folder_keeps_the_secrets() {
         answer.text
     );
     assert_eq!(payloads(&node.events(&source).await), [Value::Null; 0]);
+}
+
+const GUARDED: &str = r#"
+export default {
+  name: "Guarded",
+  version: "0.0.1",
+  props: {
+    first: { type: "string", secret: true },
+    second: { type: "string", secret: true },
+  },
+  activate() {},
+  run() {
+    this.$emit(`${this.first} ${this.second}`);
+  },
+};
+"#;
+
+/// Runs fail with the reason, an update that gives the lost values again is enough, and one rotation of a webhook's secret.
+#[tokio::test]
+async fn secrets_whose_key_was_lost_are_entered_again() {
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    let source = node
+        .deploy(GUARDED, json!({"first": "one", "second": "two"}))
+        .await;
+    let webhook = node.webhook_for(&source.id, &receiver.url()).await;
+    node.kill_9();
+    std::fs::write(node.data_dir().join("secret-key"), "0".repeat(64)).unwrap();
+    node.restart().await;
+
+    let report = node.run(&source, json!({})).await;
+    let error = &report["outcome"]["error"];
+    assert_eq!(error["name"], "ConfigurationError", "{report}");
+    let message = error["message"].as_str().unwrap();
+    for told in ["`first`", "another secret key", "update the source"] {
+        assert!(message.contains(told), "{told}: {message}");
+    }
+    let half = json!({"configured_props": {"first": "three"}});
+    let refused = node.patch(&source.path(), half).await.is(409).error();
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("`second`"), "{message}");
+    let whole = json!({"configured_props": {"first": "three", "second": "four"}});
+    node.patch(&source.path(), whole).await.is(200);
+    node.run(&source, json!({})).await;
+    assert_eq!(payloads(&node.events(&source).await), ["three four"]);
+
+    let rotated = node
+        .post(&format!("/webhooks/{webhook}/rotate_secret"), json!({}))
+        .await
+        .is(200)
+        .data();
+    let requests = receiver.until(|requests| requests.len() == 1).await;
+    let secret = rotated["secret"].as_str().unwrap();
+    assert_eq!(verify(&[(secret, &requests[0])]).await, [true]);
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ impl Target {
     /// Opens the webhook's secrets and reads its URL.
     ///
     /// # Errors
-    /// `Internal` when a secret cannot be opened.
+    /// When the present secret cannot be opened.
     pub(super) fn new(
         webhook: Webhook,
         keys: &SecretKeys,
@@ -38,10 +38,11 @@ impl Target {
                 PlatformError::Internal("a webhook's secret is malformed".to_owned())
             })
         };
-        let former = match &webhook.former_secret {
-            Some(former) => Some(Box::new((open(&former.sealed)?, former.valid_until_ms))),
-            None => None,
-        };
+        // One that no key opens signs nothing; the receiver has had the newer one since the rotation.
+        let former = webhook.former_secret.as_ref().and_then(|former| {
+            let signer = open(&former.sealed).ok()?;
+            Some(Box::new((signer, former.valid_until_ms)))
+        });
         let url = Url::parse(&webhook.url)
             .map_err(|error| format!("the webhook's URL cannot be used: {error}"));
         let host = url.as_ref().ok().and_then(Url::host_str);

@@ -340,7 +340,9 @@ fn refuse_behind(commits: &[RunCommit], results: &mut [Result<(), StoreError>]) 
             Ok(()) => {}
             Err(StoreError::Unavailable { .. }) if !is_behind => {}
             Err(StoreError::Unavailable { .. }) => *result = Err(Conflict::Behind.into()),
-            Err(StoreError::Conflict(_) | StoreError::Corrupt(_)) => is_behind = true,
+            Err(StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_)) => {
+                is_behind = true
+            }
         }
     }
 }

@@ -253,13 +253,16 @@ impl Platform {
             None => new_secret(&self.core.env),
         };
         let _turn = self.webhook_changes.lock().await;
+        let former = self.webhook(caller, id).await?.secret;
+        // One that no key opens signs nothing any more.
+        let is_lost = self.secret_keys.open(&purpose(id), &former).is_err();
         let former = FormerSecret {
-            sealed: self.webhook(caller, id).await?.secret,
+            sealed: former,
             valid_until_ms: self.core.env.now_ms() + FORMER_SECRET_VALID,
         };
         let secrets = WebhookSecrets {
             current: self.sealed(id, &secret)?,
-            former: Some(former),
+            former: (!is_lost).then_some(former),
         };
         let change = WebhookChange {
             secrets: Some(secrets),

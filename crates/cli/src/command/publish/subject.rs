@@ -47,6 +47,14 @@ impl Unit {
         }
     }
 
+    /// The local file, if it is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Url(_) | Self::Npm { .. } => None,
+        }
+    }
+
     pub(super) fn is_of_package(&self) -> bool {
         matches!(self, Self::Npm { .. })
     }

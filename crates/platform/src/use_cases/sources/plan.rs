@@ -119,21 +119,30 @@ impl Platform {
 
     /// The values that an update leads to: given ones replace former ones by prop. Null takes a value
     /// away, but not a secret's: responses show secrets as null, and a response may be sent back.
+    ///
+    /// # Errors
+    /// `Conflict` when no key opens a secret that stays.
     pub(crate) fn merged_props(
         &self,
         former: &Source,
         given: Option<&ConfiguredProps>,
     ) -> Result<ConfiguredProps, PlatformError> {
-        let mut merged = self.props.opened(&former.spec.configured_props)?;
+        let stored = &former.spec.configured_props;
         let keeps_secret = |name: &String, value: &Value| {
-            let stored = former.spec.configured_props.get(name);
-            value.is_null() && stored.is_some_and(secrets::is_sealed)
+            value.is_null() && stored.get(name).is_some_and(secrets::is_sealed)
         };
-        for (name, value) in given.into_iter().flatten() {
-            if !keeps_secret(name, value) {
-                merged.insert(name.clone(), value.clone());
-            }
-        }
+        let given: Vec<_> = { given.into_iter().flatten() }
+            .filter(|(name, value)| !keeps_secret(name, value))
+            .collect();
+        // The value of a secret whose key was lost is in nobody's way once there is another one.
+        let mut kept = stored.clone();
+        kept.retain(|name, _| given.iter().all(|(replaced, _)| name != *replaced));
+        let mut merged = self.props.opened(&kept)?;
+        merged.extend(
+            given
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
         Ok(merged)
     }
 }

@@ -123,7 +123,11 @@ mod tests {
     fn private_addresses_are_taken_where_the_node_allows_them() {
         let ranges = "127.0.0.0/8".parse().unwrap();
         assert!(checked("http://127.0.0.1:3000/", &ranges).is_ok());
-        assert!(checked("http://10.0.0.1/", &ranges).is_err());
+        let Err(PlatformError::Invalid(refused)) = checked("http://10.0.0.1/", &ranges) else {
+            panic!("it is taken");
+        };
+        let told = "10.0.0.1 is not a public address, nor in a range that the node allows";
+        assert!(refused.reason.contains(told), "{}", refused.reason);
         assert!(checked("http://10.0.0.1/", &NetworkPolicy::All).is_ok());
     }
 }

@@ -1,0 +1,112 @@
+//! Environment variables of the node that are nearly, but not quite, those that it reads.
+
+use std::collections::BTreeSet;
+
+use super::{environment::TEST_CLOCK, log};
+use crate::arguments;
+
+/// The beginning of all names.
+const PREFIX: &str = "HEADWATER_";
+/// Variables that are not options of the command line.
+const FURTHER: [&str; 5] = [
+    "HEADWATER_CACHE_DIR",
+    "HEADWATER_DENO",
+    "HEADWATER_SECRET_KEY",
+    TEST_CLOCK,
+    log::VARIABLE,
+];
+
+/// Warns of those that are set.
+pub(super) fn warn_of_misspelt() {
+    let known = known();
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names {
+        if let Some(meant) = meant(&name, &known) {
+            tracing::warn!(
+                "the environment variable {name} is not known, and ignored; is {meant} meant?"
+            );
+        }
+    }
+}
+
+/// The names that are read.
+fn known() -> BTreeSet<String> {
+    let mut known = BTreeSet::from(FURTHER.map(str::to_owned));
+    let mut commands = vec![arguments::command()];
+    while let Some(command) = commands.pop() {
+        let names = command.get_arguments().filter_map(|one| one.get_env());
+        known.extend(names.filter_map(|name| name.to_str().map(str::to_owned)));
+        commands.extend(command.get_subcommands().cloned());
+    }
+    known
+}
+
+/// The known name that is nearest to an unknown one, if they differ by a slip of the keys. Others may have any name: definitions
+/// of apps name variables for secrets, and Kubernetes sets some for a service of that name.
+fn meant<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
+    let own = name.strip_prefix(PREFIX)?;
+    if known.contains(name) {
+        return None;
+    }
+    let slips_max = (own.chars().count() / 4).max(1);
+    let near = known.iter().map(|one| (slips(name, one), one.as_str()));
+    let nearest = near.min()?;
+    (nearest.0 <= slips_max).then_some(nearest.1)
+}
+
+/// Letters to insert, leave out, replace or swap with their neighbour that make one text the other.
+fn slips(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (row, letter) in one.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, wanted) in other.iter().enumerate() {
+            let replaced = last[column] + usize::from(letter != wanted);
+            let mut least = replaced.min(last[column + 1] + 1).min(next[column] + 1);
+            if row > 0 && column > 0 && one[row - 1] == *wanted && other[column - 1] == *letter {
+                least = least.min(before_last[column - 1] + 1);
+            }
+            next.push(least);
+        }
+        before_last = std::mem::replace(&mut last, next);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_keys_is_told_with_the_name_that_is_meant() {
+        let known = known();
+        for (name, expected) in [
+            ("HEADWATER_LISEN", Some("HEADWATER_LISTEN")),
+            ("HEADWATER_PUBLIC_ULR", Some("HEADWATER_PUBLIC_URL")),
+            ("HEADWATER_API_KEYS", Some("HEADWATER_API_KEY")),
+            ("HEADWATER_SECRETKEY", Some("HEADWATER_SECRET_KEY")),
+            ("HEADWATER_RETAIND_EVNTS", Some("HEADWATER_RETAINED_EVENTS")),
+            ("HEADWATER_DATADIR", Some("HEADWATER_DATA_DIR")),
+            ("HEADWATER_LOG", None),
+            ("HEADWATER_PORT", None),
+            ("HEADWATER_SERVICE_HOST", None),
+            ("HEADWATER_SLACK_SECRET", None),
+            ("HEADWATERS_LISTEN", None),
+        ] {
+            assert_eq!(meant(name, &known), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_option_that_a_variable_may_set_is_known() {
+        let known = known();
+        for name in [
+            "HEADWATER_WORKSPACE",
+            "HEADWATER_IMPORT_KEY",
+            "HEADWATER_S3_REGION",
+        ] {
+            assert!(known.contains(name), "{name}");
+        }
+    }
+}

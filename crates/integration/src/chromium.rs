@@ -248,9 +248,15 @@ impl Tab<'_> {
 
     /// Presses a button or follows a link.
     pub async fn press(&self, selector: &str) {
-        let element = self.element(selector).await;
-        let pressed = element.click().await;
-        pressed.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        // The element may be replaced while it is looked for; the one in its place is meant.
+        for _ in 0..TRIES {
+            match self.element(selector).await.click().await {
+                Ok(()) => return,
+                Err(error) if error.to_string().contains("stale element") => {}
+                Err(error) => panic!("{selector}: {error}"),
+            }
+        }
+        panic!("`{selector}` is replaced all the time");
     }
 
     /// Writes into a field what a person would type, instead of what is there.

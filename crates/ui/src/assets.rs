@@ -36,6 +36,7 @@ const JS: &str = concat!(
     include_str!("../assets/js/palette.js"),
     include_str!("../assets/js/stream.js"),
     include_str!("../assets/js/live.js"),
+    include_str!("../assets/js/select.js"),
     include_str!("../assets/js/parts.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/busy.js"),

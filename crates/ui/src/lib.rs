@@ -109,6 +109,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         .route("/sources", get(sources::list::show))
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
+        .route(
+            "/sources/selected",
+            get(sources::selected::show).post(sources::selected::submit),
+        )
         .route("/sources/{id}/events/{event_id}", get(events::show::show))
         .route(
             "/sources/{id}/events/{event_id}/raw",
@@ -151,6 +155,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         .route("/runs", get(runs::list::show))
         .route("/runs/{id}", get(runs::show::show))
 }
+        .route(
+            "/runs/selected",
+            get(runs::selected::show).post(runs::selected::submit),
+        )
 
 fn pages_of_webhooks() -> Router<Arc<Ui>> {
     Router::new()
@@ -188,6 +196,10 @@ fn pages_of_webhooks() -> Router<Arc<Ui>> {
         )
         .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
+        .route(
+            "/deliveries/selected",
+            get(deliveries::selected::show).post(deliveries::selected::submit),
+        )
         .route("/deliveries/{id}/retry", post(deliveries::show::retry))
 }
 

@@ -13,6 +13,7 @@ mod reduced;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod settings;
+mod selected;
 pub(crate) mod signin;
 pub(crate) mod sources;
 pub(crate) mod webhooks;

@@ -21,6 +21,7 @@ pub(crate) mod pager;
 pub(crate) mod run_status;
 pub(crate) mod schedule;
 pub(crate) mod state;
+pub(crate) mod selection;
 pub(crate) mod strip;
 pub(crate) mod tabs;
 pub(crate) mod text;

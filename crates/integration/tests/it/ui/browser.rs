@@ -7,3 +7,4 @@ mod keys;
 mod live;
 mod looks;
 mod pictures;
+mod selecting;

@@ -154,6 +154,8 @@ fn of_sources() -> Vec<Route> {
         page(
             "/sources",
             SignedIn,
+        page("/runs/selected", Owner, &["show_run"]),
+        post("/runs/selected", Owner, &["replay_run"]),
             &["list_own_sources", "list_workspace_sources"],
         ),
         page(
@@ -164,6 +166,12 @@ fn of_sources() -> Vec<Route> {
         page("/sources/{id}/logs", Owner, &["list_source_logs"]),
         page("/sources/{id}/runs", Owner, &["list_source_runs"]),
         page("/sources/{id}/errors", Owner, &["list_source_events"]),
+        page("/sources/selected", Owner, &["show_source"]),
+        post(
+            "/sources/selected",
+            Owner,
+            &["patch_source", "delete_source"],
+        ),
         page("/sources/{id}/config", Owner, &["show_source"]),
         page(
             "/sources/{id}/subscriptions",
@@ -313,6 +321,12 @@ fn of_workflows() -> Vec<Route> {
             "/workflows/{id}",
             Owner,
             &["show_workflow", "list_workflow_runs"],
+        page("/deliveries/selected", Owner, &["show_delivery"]),
+        post(
+            "/deliveries/selected",
+            Owner,
+            &["retry_delivery", "discard_delivery"],
+        ),
         ),
         page("/workflows/{id}/runs", Owner, &["list_workflow_runs"]),
         page(

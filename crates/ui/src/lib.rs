@@ -41,8 +41,8 @@ use headwater_platform::Platform;
 
 use crate::{
     page::{
-        accounts, data, deliveries, deploy, events, guide, home, live, missing, runs, search,
-        settings, signin, sources, webhooks, workflows,
+        accounts, data, deliveries, deploy, events, guide, home, live, masking, missing, runs,
+        search, settings, signin, sources, webhooks, workflows,
     },
     state::Ui,
 };
@@ -85,6 +85,7 @@ fn pages() -> Router<Arc<Ui>> {
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
         .route("/", get(home::show))
+        .route("/masking", post(masking::submit))
         .route("/live", get(live::show))
         .route("/search", get(search::show))
         .route("/search/names", get(search::names))

@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod guide;
 pub(crate) mod home;
 pub(crate) mod live;
+pub(crate) mod masking;
 pub(crate) mod missing;
 mod reduced;
 pub(crate) mod runs;

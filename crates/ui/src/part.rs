@@ -18,6 +18,7 @@ pub(crate) mod marked;
 pub(crate) mod name;
 pub(crate) mod outcome;
 pub(crate) mod pager;
+pub(crate) mod payload;
 pub(crate) mod run_status;
 pub(crate) mod schedule;
 pub(crate) mod state;

@@ -113,6 +113,8 @@ pub(crate) async fn sign_out(
     let mut response = see_other("/signin");
     let gone = visit.cookies.remove(Cookie::Session);
     response.headers_mut().append(header::SET_COOKIE, gone);
+    let shown = visit.cookies.remove(Cookie::Masking);
+    response.headers_mut().append(header::SET_COOKIE, shown);
     Ok(response)
 }
 

@@ -7,4 +7,5 @@ mod keys;
 mod live;
 mod looks;
 mod pictures;
+mod masking;
 mod selecting;

@@ -13,7 +13,7 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         pager::{Ends, pager},
-        text, time,
+        payload, text, time,
     },
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -77,7 +77,7 @@ fn table(visitor: &Visitor, name: &str, records: &[Record]) -> Markup {
                 @for record in records {
                     tr {
                         th scope="row" { a href=(address(visitor, name, "/record", &[("key", &record.key)])) { (text::line(&record.key)) } }
-                        td data-label="Value" { code { (text::line(record.value.get())) } }
+                        td data-label="Value" { (payload::inline(html! { code { (text::line(record.value.get())) } })) }
                         td.number data-label="Size" { (text::bytes(record.value.get().len())) }
                         td data-label="Expires" { @if let Some(at) = record.expires_at_ms { (time::ago(at, visitor.now_ms)) } }
                         td data-label="Written" { (time::ago(record.updated_at_ms, visitor.now_ms)) }

@@ -100,7 +100,7 @@ fn row(visitor: &Visitor, shown: Shown) -> Markup {
                 @match &health.last_event {
                     Some(event) => {
                         (time::ago(event.indexed_at_ms, now_ms)) " "
-                        @if let Some(summary) = &event.summary { (text::line(summary)) }
+                        @if let Some(summary) = &event.summary { (payload::inline(text::line(summary))) }
                     }
                     None => { span.note { "none" } }
                 }

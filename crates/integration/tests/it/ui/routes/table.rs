@@ -109,6 +109,14 @@ fn general() -> Vec<Route> {
             method: Method::POST,
             ..get("/theme", SignedIn, BrowserOnly("the look of pages"))
         },
+        Route {
+            method: Method::POST,
+            ..get(
+                "/masking",
+                SignedIn,
+                BrowserOnly("what a browser shows of a page"),
+            )
+        },
         page(
             "/",
             SignedIn,

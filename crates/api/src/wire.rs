@@ -33,6 +33,7 @@ mod source_deployment;
 mod source_health;
 mod subscription;
 mod usage;
+mod trial;
 mod user;
 mod variable;
 mod webhook;
@@ -82,6 +83,7 @@ pub(crate) use self::{
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
+    trial::{TrialReport, TrialRequest},
     variable::{SetVariable, Variable},
     webhook::{
         CreateWebhook, RotateSecret, TestedWebhook, UpdateWebhook, Webhook, WebhookRequest,

@@ -38,6 +38,7 @@ const JS: &str = concat!(
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/select.js"),
     include_str!("../assets/js/parts.js"),
+    include_str!("../assets/js/trial.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/busy.js"),
     include_str!("../assets/js/wait.js"),

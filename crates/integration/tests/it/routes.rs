@@ -39,6 +39,9 @@ mod components {
         mod get;
         mod post;
     }
+    mod r#try {
+        mod post;
+    }
 }
 mod data_stores {
     mod delete;

@@ -2,12 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use axum::{
-    body::Body,
-    extract::State,
-    http::{HeaderValue, header},
-    response::{IntoResponse as _, Response},
-};
+use axum::{extract::State, response::Response};
 use bytes::Bytes;
 use futures::stream;
 use headwater_model::event::{EventData, EventRef};

@@ -205,7 +205,7 @@ fn of_sources() -> Vec<Route> {
         post(
             "/sources/{id}/code",
             Owner,
-            &["save_component", "patch_source"],
+            &["save_component", "patch_source", "try_source"],
         )
         .with(&[("code", "export default {};"), ("action", "update")]),
     ]
@@ -270,12 +270,17 @@ fn of_deploying() -> Vec<Route> {
     vec![
         page("/deploy", SignedIn, &["list_components"]),
         page("/deploy/code", SignedIn, &["save_component"]),
-        post("/deploy/code", SignedIn, &["save_component"]),
+        post("/deploy/code", SignedIn, &["save_component", "try_source"]),
         page("/deploy/{*reference}", Owner, &["show_component"]),
         post(
             "/deploy/{*reference}",
             Owner,
-            &["deploy_source", "list_prop_options", "list_component_props"],
+            &[
+                "deploy_source",
+                "try_source",
+                "list_prop_options",
+                "list_component_props",
+            ],
         ),
     ]
 }

@@ -73,7 +73,7 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (text::visible(&page.title)) " · Headwater" }
+                title { (text::visible(title)) " · Headwater" }
                 link rel="stylesheet" href=(STYLE.path()) nonce=(visit.nonce);
                 link rel="icon" href="data:,";
             }

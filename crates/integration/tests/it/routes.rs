@@ -146,6 +146,9 @@ mod sessions {
 mod sign_in_links {
     mod post;
 }
+mod settings {
+    mod get;
+}
 mod sources {
     mod delete;
     mod deployments {

@@ -207,7 +207,7 @@ fn form(
                 label for="record-value" { "Value" }
                 textarea #record-value name="value" rows="10" required spellcheck="false" data-editor=(EDITOR.path()) data-language="json" data-at="press" aria-describedby=[wrong.map(|_| "wrong")] { (written.value) }
                 p.hint { "JSON. A record with this key is replaced." }
-            }
+            } }))
             div.field {
                 label for="record-ttl" { "Expires after" }
                 input #record-ttl type="text" inputmode="decimal" name="ttl" value=(written.ttl) autocomplete="off";

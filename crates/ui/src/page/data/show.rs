@@ -33,12 +33,17 @@ pub(crate) async fn show(
         .data_store_records(visitor.caller(), &named, &prefix, &visitor.page_request())
         .await?;
     let name = &named.name;
+    let exported: Vec<_> = [("prefix", prefix.as_str())]
+        .into_iter()
+        .filter(|(_, prefix)| !prefix.is_empty())
+        .collect();
     let body = html! {
         p.crumbs { a href=(visitor.to("/data")) { "Data stores" } }
         header.title {
             h1 { (text::value(name)) }
             div.actions {
                 a.button.primary href=(address(&visitor, name, "/record", &[])) data-key="n" { (icon(Icon::Plus)) "Add a record" }
+                a.button href=(address(&visitor, name, "/export", &exported)) download { "Download" }
                 a.button.danger href=(address(&visitor, name, "/delete", &[])) { "Delete" }
             }
         }

@@ -82,7 +82,7 @@ fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -
                 label for="event" { "Event" }
                 textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
                 p.hint { "JSON that " code { "run(event)" } " is given. Empty: the event of a run by hand, with a timestamp." }
-            }
+            } }))
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };

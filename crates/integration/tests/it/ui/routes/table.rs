@@ -154,6 +154,8 @@ fn general() -> Vec<Route> {
             &["search_runs", "count_runs", "count_runs_by_hour"],
         ),
         page("/runs/{id}", Owner, &["show_run"]),
+        page("/runs/selected", Owner, &["show_run"]),
+        post("/runs/selected", Owner, &["replay_run"]),
     ]
 }
 
@@ -162,9 +164,13 @@ fn of_sources() -> Vec<Route> {
         page(
             "/sources",
             SignedIn,
-        page("/runs/selected", Owner, &["show_run"]),
-        post("/runs/selected", Owner, &["replay_run"]),
             &["list_own_sources", "list_workspace_sources"],
+        ),
+        page("/sources/selected", Owner, &["show_source"]),
+        post(
+            "/sources/selected",
+            Owner,
+            &["patch_source", "delete_source"],
         ),
         page(
             "/sources/{id}",
@@ -174,12 +180,6 @@ fn of_sources() -> Vec<Route> {
         page("/sources/{id}/logs", Owner, &["list_source_logs"]),
         page("/sources/{id}/runs", Owner, &["list_source_runs"]),
         page("/sources/{id}/errors", Owner, &["list_source_events"]),
-        page("/sources/selected", Owner, &["show_source"]),
-        post(
-            "/sources/selected",
-            Owner,
-            &["patch_source", "delete_source"],
-        ),
         page("/sources/{id}/config", Owner, &["show_source"]),
         page(
             "/sources/{id}/subscriptions",
@@ -321,6 +321,12 @@ fn of_webhooks() -> Vec<Route> {
         post("/deliveries/retry", SignedIn, &["retry_deliveries"]),
         page("/deliveries/discard", SignedIn, &["count_deliveries"]),
         post("/deliveries/discard", SignedIn, &["discard_deliveries"]),
+        page("/deliveries/selected", Owner, &["show_delivery"]),
+        post(
+            "/deliveries/selected",
+            Owner,
+            &["retry_delivery", "discard_delivery"],
+        ),
         page("/deliveries/{id}", Owner, &["show_delivery"]),
         post("/deliveries/{id}/retry", Owner, &["retry_delivery"]),
         post("/deliveries/{id}/discard", Owner, &["discard_delivery"]),
@@ -334,12 +340,6 @@ fn of_workflows() -> Vec<Route> {
             "/workflows/{id}",
             Owner,
             &["show_workflow", "list_workflow_runs"],
-        page("/deliveries/selected", Owner, &["show_delivery"]),
-        post(
-            "/deliveries/selected",
-            Owner,
-            &["retry_delivery", "discard_delivery"],
-        ),
         ),
         page("/workflows/{id}/runs", Owner, &["list_workflow_runs"]),
         page(
@@ -406,6 +406,7 @@ fn of_data() -> Vec<Route> {
     vec![
         page("/data", SignedIn, &["list_data_stores"]),
         page("/data/{name}", Owner, &["list_data_store_records"]),
+        page("/data/{name}/export", Owner, &["list_data_store_records"]),
         page("/data/{name}/record", Owner, &["show_data_store_record"]),
         // Whoever writes to a name has a data store of that name.
         post(
@@ -453,6 +454,7 @@ fn of_settings() -> Vec<Route> {
         post("/settings/variables/delete", Owner, &["delete_variable"]).with(&[("name", "TOKEN")]),
         page("/settings/usage", SignedIn, &["show_usage"]),
         page("/settings/audit", SignedIn, &["list_audit"]),
+        page("/settings/audit/export", SignedIn, &["list_audit"]),
         page("/settings/users", Administrator, &["list_users"]),
         post("/settings/users", Administrator, &["create_user"])
             .with(&[("username", "eve"), ("email", "eve@example.com")]),
@@ -466,6 +468,10 @@ fn of_settings() -> Vec<Route> {
             Administrator,
             &["delete_user"],
         ),
-        page("/settings/node", Administrator, &["readyz", "metrics"]),
+        page(
+            "/settings/node",
+            Administrator,
+            &["readyz", "metrics", "list_settings"],
+        ),
     ]
 }

@@ -17,7 +17,7 @@ use crate::{
     path = "/settings",
     operation_id = "list_settings",
     tag = "Node",
-    responses((status = 200, description = "The options, in the order of their names.", body = Data<Vec<Setting>>), failure::Forbidden),
+    responses((status = 200, description = "The options, in the order of the help.", body = Data<Vec<Setting>>), failure::Forbidden),
 )]
 pub(crate) async fn list(
     State(platform): ApiState,

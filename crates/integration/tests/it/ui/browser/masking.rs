@@ -31,7 +31,8 @@ async fn with_payloads() -> (Node, Vec<String>) {
     let event = node.events(&source).await.remove(0);
     node.run(&source, json!({"key": "k0", "more": PAYLOAD}))
         .await;
-    let other = node.events(&source).await.remove(0);
+    let other = node.events(&source).await.pop().unwrap();
+    assert_ne!(id(&other), id(&event));
     let step = "console.log('plainly here'); $.export('$summary', 'plainly here'); return ['plainly here'];";
     let workflow = Folder::new(HTTP, &[("only", step)]).deployed(&node).await;
     let of_workflow = workflow.start(&node, json!({"at": PAYLOAD})).await;

@@ -154,8 +154,6 @@ fn general() -> Vec<Route> {
             &["search_runs", "count_runs", "count_runs_by_hour"],
         ),
         page("/runs/{id}", Owner, &["show_run"]),
-        page("/runs/selected", Owner, &["show_run"]),
-        post("/runs/selected", Owner, &["replay_run"]),
     ]
 }
 
@@ -213,6 +211,8 @@ fn of_sources() -> Vec<Route> {
 
 fn of_events_and_versions() -> Vec<Route> {
     vec![
+        page("/runs/selected", Owner, &["show_run"]),
+        post("/runs/selected", Owner, &["replay_run"]),
         page("/sources/{id}/events", Owner, &["list_source_events"]),
         page(
             "/sources/{id}/events/{event_id}",

@@ -18,8 +18,8 @@ use crate::{
         delivery_search,
         docs::{self, Described},
         event_search, event_views, events, feeds, health, keys, orgs, registry, run_search, runs,
-        sessions, source_deployments, sources, subscriptions, usage, users, variables, webhooks,
-        workflow_deployments, workflow_runs, workflows, workspaces,
+        sessions, settings, source_deployments, sources, subscriptions, usage, users, variables,
+        webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -82,6 +82,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(components::options),
     || routes!(components::props),
     || routes!(components::run),
+    || routes!(components::try_source),
     || routes!(registry::publish),
     || routes!(registry::show),
     || routes!(registry::publish_folder),
@@ -185,4 +186,5 @@ const CLIENTS: &[PathItem] = &[
     || routes!(sessions::offer),
     || routes!(keys::rotate_secret_key),
     || routes!(audit::list),
+    || routes!(settings::list),
 ];

@@ -23,6 +23,7 @@ pub(crate) mod registry;
 pub(crate) mod run_search;
 pub(crate) mod runs;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod source_deployments;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;

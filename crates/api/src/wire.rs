@@ -28,10 +28,12 @@ mod run;
 mod run_record;
 mod run_search;
 mod session;
+mod setting;
 mod source;
 mod source_deployment;
 mod source_health;
 mod subscription;
+mod trial;
 mod usage;
 mod user;
 mod variable;
@@ -72,6 +74,7 @@ pub(crate) use self::{
     run_record::{Run, RunsRequest},
     run_search::{ListedRun, RunCounts, RunHour, RunHoursRequest, SearchRuns},
     session::{Session, SignInLink},
+    setting::Setting,
     source::{
         DeploySource, RunSource, Source, SourceRequest, SourcesRequest, UpdateSource,
         WorkspaceSourcesRequest,
@@ -80,6 +83,7 @@ pub(crate) use self::{
         Deployment as SourceDeployment, RollBackSource, Summary as SourceDeploymentSummary,
     },
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
+    trial::{TrialReport, TrialRequest},
     usage::{Usage, UsageRequest},
     user::{CreateUser, Me, NewUser, User},
     variable::{SetVariable, Variable},

@@ -39,7 +39,9 @@ pub(crate) use self::deliveries::{
     ListDeliveriesArguments,
 };
 pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
-pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
+pub(crate) use self::developing::{
+    DevArguments, InitArguments, InitKind, RunActionArguments, TryArguments,
+};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
@@ -236,6 +238,8 @@ pub(crate) enum ClientCommand {
     Dev(DevArguments),
     /// Run an action once and show the result
     RunAction(RunActionArguments),
+    /// Run a source's code once without deploying it, and show the events that it emitted
+    Try(TryArguments),
     /// Pause a source: its timers and endpoints stop
     Pause(SourceArgument),
     /// Activate a paused source

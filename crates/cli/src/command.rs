@@ -38,6 +38,7 @@ mod save;
 mod show;
 mod stream;
 mod subscriptions;
+mod trial;
 mod update;
 mod users;
 mod variables;
@@ -77,6 +78,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         }
         ClientCommand::Dev(arguments) => dev::run(session, arguments).await,
         ClientCommand::RunAction(arguments) => run_action::run(session, arguments).await,
+        ClientCommand::Try(arguments) => trial::run(session, arguments).await,
         ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,
         ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
         ClientCommand::Apps(arguments) => apps::run(session, arguments).await,

@@ -102,6 +102,7 @@ pub use use_cases::{
     sources::{
         DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceView, UpdateSource,
     },
+    trials::TrialReport,
     usage::{USAGE_DAYS_MAX, UsageView},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,

@@ -38,6 +38,7 @@ pub(crate) mod sessions;
 pub(crate) mod source_health;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
+pub(crate) mod trials;
 pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod variables;

@@ -66,6 +66,15 @@ pub(crate) fn of_workflow_run(workflow: &WorkflowId, run: &InvocationId) -> Stri
     format!("{}/runs/{run}", workflow.address())
 }
 
+/// The path if it is one of this node; its home otherwise. Browsers take `//` and `/\` for the beginning of another host.
+pub(crate) fn own_path(next: &str) -> &str {
+    let is_own = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.contains('\\')
+        && !next.chars().any(char::is_control);
+    if is_own { next } else { "/" }
+}
+
 #[cfg(test)]
 mod tests {
     use headwater_model::time::EpochMs;
@@ -82,6 +91,21 @@ mod tests {
         for (emitter, kind) in [(source, "sources"), (workflow, "workflows")] {
             let expected = format!("/{kind}/{emitter}/events/{event}");
             assert_eq!(of_event(&emitter, &event), expected);
+        }
+    }
+
+    #[test]
+    fn signing_in_leads_nowhere_else() {
+        for (next, expected) in [
+            ("/sources?q=a", "/sources?q=a"),
+            ("", "/"),
+            ("https://other/", "/"),
+            ("//other/", "/"),
+            ("/\\other", "/"),
+            ("/a\nb", "/"),
+            ("javascript:alert(1)", "/"),
+        ] {
+            assert_eq!(own_path(next), expected);
         }
     }
 }

@@ -13,11 +13,13 @@ pub(crate) enum Cookie {
     Session,
     /// The look that the person chose.
     Theme,
+    /// Whether payloads are hidden.
+    Masking,
     /// A line that the next page shows once.
     Flash,
 }
 
-/// The time for which a browser keeps the session's cookie; the node ends it then at the latest.
+/// The time for which a browser keeps the session's cookie, and what is for the session; the node ends it then at the latest.
 const SESSION_S: u32 = 30 * 24 * 3_600;
 /// The time for which a theme is kept.
 const THEME_S: u32 = 400 * 24 * 3_600;
@@ -57,6 +59,7 @@ impl Cookies {
         let suffix = match cookie {
             Cookie::Session => "",
             Cookie::Theme => "-theme",
+            Cookie::Masking => "-masking",
             Cookie::Flash => "-flash",
         };
         match self.is_tls {
@@ -76,7 +79,7 @@ impl Cookies {
     /// The header that sets a cookie.
     pub(crate) fn set(&self, cookie: Cookie, value: &str) -> HeaderValue {
         let age = match cookie {
-            Cookie::Session => SESSION_S,
+            Cookie::Session | Cookie::Masking => SESSION_S,
             Cookie::Theme => THEME_S,
             Cookie::Flash => FLASH_S,
         };

@@ -64,14 +64,16 @@ pub(crate) fn framed(page: &Page, visit: &Visit) -> Markup {
         Theme::System => None,
         Theme::Light | Theme::Dark => Some(visit.theme.name()),
     };
+    let masked = page.masked_title.filter(|_| visit.is_masked);
+    let title = masked.unwrap_or(&page.title);
     html! {
         (DOCTYPE)
-        html lang="en" data-theme=[theme] {
+        html lang="en" data-theme=[theme] data-masked=[visit.is_masked.then_some("true")] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (text::visible(&page.title)) " · Headwater" }
+                title { (text::visible(title)) " · Headwater" }
                 link rel="stylesheet" href=(STYLE.path()) nonce=(visit.nonce);
                 link rel="icon" href="data:,";
             }
@@ -144,6 +146,13 @@ fn top(visit: &Visit) -> Markup {
             a.button.primary href=(visit.to("/deploy")) { (icon(Icon::Plus)) "Deploy" }
             (person(visit))
         }
+        @if visit.is_masked {
+            form.banner.masking method="post" action="/masking" {
+                input type="hidden" name="next" value=(visit.location);
+                span { (icon(Icon::Hidden)) "Payloads, headers and logs are hidden in this browser." }
+                button name="hides" value="false" { "Show them" }
+            }
+        }
         @if !visit.cookies.are_safe() && !visit.is_local {
             p.banner { (icon(Icon::Warning)) "This connection is not encrypted: whoever is on the way can read the page and take over the session. Serve the node by TLS, and name its address with --public-url." }
         }
@@ -181,6 +190,12 @@ fn person(visit: &Visit) -> Markup {
                         @for (theme, name) in Theme::ALL {
                             button.quiet name="theme" value=(name) aria-pressed=(visit.theme == theme) { (name) }
                         }
+                    }
+                }
+                @if !visit.is_masked {
+                    form method="post" action="/masking" {
+                        input type="hidden" name="next" value=(visit.location);
+                        button.quiet name="hides" value="true" title="For pictures and shared screens" { "Hide payloads" }
                     }
                 }
                 p { a href="/guide" { "Guide" } }

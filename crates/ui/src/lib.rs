@@ -16,6 +16,7 @@ mod fields;
 mod form;
 mod headers;
 mod layout;
+mod ndjson;
 mod origin;
 mod page;
 mod part;
@@ -41,8 +42,8 @@ use headwater_platform::Platform;
 
 use crate::{
     page::{
-        accounts, data, deliveries, deploy, events, guide, home, live, missing, runs, search,
-        settings, signin, sources, webhooks, workflows,
+        accounts, data, deliveries, deploy, events, guide, home, live, masking, missing, runs,
+        search, settings, signin, sources, webhooks, workflows,
     },
     state::Ui,
 };
@@ -84,6 +85,7 @@ fn pages() -> Router<Arc<Ui>> {
         // People who are signed in.
         .route("/signout", post(signin::sign_out))
         .route("/theme", post(signin::set_theme))
+        .route("/masking", post(masking::submit))
         .route("/", get(home::show))
         .route("/live", get(live::show))
         .route("/search", get(search::show))
@@ -107,6 +109,10 @@ fn pages() -> Router<Arc<Ui>> {
 fn pages_of_sources() -> Router<Arc<Ui>> {
     Router::new()
         .route("/sources", get(sources::list::show))
+        .route(
+            "/sources/selected",
+            get(sources::selected::show).post(sources::selected::submit),
+        )
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
         .route("/sources/{id}/events/{event_id}", get(events::show::show))
@@ -149,6 +155,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             get(sources::delete::show).post(sources::delete::submit),
         )
         .route("/runs", get(runs::list::show))
+        .route(
+            "/runs/selected",
+            get(runs::selected::show).post(runs::selected::submit),
+        )
         .route("/runs/{id}", get(runs::show::show))
 }
 
@@ -185,6 +195,10 @@ fn pages_of_webhooks() -> Router<Arc<Ui>> {
         .route(
             "/deliveries/discard",
             get(deliveries::change::ask_to_discard).post(deliveries::change::discard),
+        )
+        .route(
+            "/deliveries/selected",
+            get(deliveries::selected::show).post(deliveries::selected::submit),
         )
         .route("/deliveries/{id}/discard", post(deliveries::show::discard))
         .route("/deliveries/{id}", get(deliveries::show::show))
@@ -241,6 +255,7 @@ fn pages_of_data() -> Router<Arc<Ui>> {
     Router::new()
         .route("/data", get(data::list::show))
         .route("/data/{name}", get(data::show::show))
+        .route("/data/{name}/export", get(data::export::show))
         .route(
             "/data/{name}/record",
             get(data::record::show).post(data::record::submit),
@@ -287,6 +302,7 @@ fn pages_of_settings() -> Router<Arc<Ui>> {
         )
         .route("/settings/usage", get(settings::usage::show))
         .route("/settings/audit", get(settings::audit::show))
+        .route("/settings/audit/export", get(settings::audit_export::show))
         .route(
             "/settings/users",
             get(settings::users::show).post(settings::users::create),

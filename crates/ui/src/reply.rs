@@ -55,6 +55,8 @@ impl Live {
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
     pub(crate) title: String,
+    /// The title where payloads are hidden, if the other one has a part of one.
+    pub(crate) masked_title: Option<&'static str>,
     pub(crate) section: Option<Section>,
     pub(crate) body: Arc<Markup>,
     pub(crate) status: StatusCode,
@@ -68,6 +70,7 @@ impl Page {
     pub(crate) fn new(title: impl Into<String>, body: Markup) -> Self {
         Self {
             title: title.into(),
+            masked_title: None,
             section: None,
             body: Arc::new(body),
             status: StatusCode::OK,
@@ -85,6 +88,14 @@ impl Page {
 
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// Takes another title where payloads are hidden.
+    pub(crate) fn masked(self, title: &'static str) -> Self {
+        Self {
+            masked_title: Some(title),
+            ..self
+        }
     }
 
     /// Adds rows that come: `of` names the emitter, the parameters say from where on.

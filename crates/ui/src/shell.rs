@@ -104,6 +104,7 @@ async fn visit(
         signed_in,
         nonce: STANDARD.encode(nonce),
         theme: theme.unwrap_or_default(),
+        is_masked: cookies.get(Cookie::Masking).is_some(),
         flash: cookies.get(Cookie::Flash),
         is_local: Ui::is_loopback(host),
         now_ms: ui.env().now_ms(),

@@ -58,6 +58,8 @@ pub(crate) struct Visit {
     pub(crate) cookies: Cookies,
     pub(crate) nonce: String,
     pub(crate) theme: Theme,
+    /// Whether payloads, headers and logs are hidden.
+    pub(crate) is_masked: bool,
     pub(crate) flash: Option<String>,
     pub(crate) now_ms: EpochMs,
     /// Whether the browser came under a name of this machine.

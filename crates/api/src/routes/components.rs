@@ -14,7 +14,7 @@ use crate::{
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
         ListComponents, OptionsRequest, Paged, PropOptions, PropsRequest, SaveComponent,
-        WorkspaceScope,
+        TrialReport, TrialRequest, WorkspaceScope,
     },
 };
 
@@ -169,4 +169,29 @@ pub(crate) async fn run(
 ) -> DataReply<ActionReport> {
     let target = request.target(&reference);
     data(platform.run_action(&caller, &target).await?.into())
+}
+
+/// Runs a source's code once without deploying it
+///
+/// With the values that it would be deployed with, in the sandbox and under the limits of every run. Its events are in the
+/// answer and appended nowhere; its key-value map begins empty and is not kept; its hooks do not run. Everything that the
+/// code does outside happens, writes to data stores included. An error of the code is its outcome, not a failure of the
+/// request. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/components/{reference}/try",
+    operation_id = "try_source",
+    tag = "Components",
+    params(("reference" = String, Path, description = "The source's `key` or id as a component.")),
+    request_body = TrialRequest,
+    responses((status = 200, description = "The result of the run.", body = Data<TrialReport>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
+)]
+pub(crate) async fn try_source(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathText(reference): PathText<String>,
+    Params(request): Params<TrialRequest>,
+) -> DataReply<TrialReport> {
+    let (target, event) = request.target(&reference);
+    data(platform.try_source(&caller, &target, event).await?.into())
 }

@@ -47,7 +47,7 @@ pub(crate) struct ActionReport {
 /// The outcome of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
-enum Outcome {
+pub(super) enum Outcome {
     /// The code returned.
     Returned {
         /// The return value of `run`, if it is JSON.

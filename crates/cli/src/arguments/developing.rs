@@ -1,4 +1,4 @@
-//! The command line for authors of components: `run-action`, `dev` and `init`.
+//! The command line for authors of components: `run-action`, `try`, `dev` and `init`.
 
 use std::path::PathBuf;
 
@@ -14,6 +14,19 @@ pub(crate) struct RunActionArguments {
     /// saved action
     #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: String,
+    #[command(flatten)]
+    pub(crate) props: PropArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TryArguments {
+    /// Source: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of a
+    /// saved component
+    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
+    pub(crate) component: String,
+    /// Event for `run`: JSON, @FILE, or @- for standard input
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) event: Option<String>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
 }

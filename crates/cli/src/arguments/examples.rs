@@ -102,6 +102,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "run-action",
         &["headwater run-action greet.mjs --prop name=Ada"],
     ),
+    (
+        "try",
+        &["headwater try orders.mjs --event '{\"body\": {\"order\": 7}}'"],
+    ),
     ("pause", &["headwater pause orders"]),
     ("resume", &["headwater resume orders"]),
     ("apps", &["headwater apps google"]),

@@ -88,6 +88,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ("subscribe", As(&["subscription.create"])),
     ("subscribe_automatically", As(&["subscription.create"])),
     ("test_webhook", As(&["webhook.test"])),
+    ("try_source", As(&["component.run"])),
     ("unsubscribe", As(&["subscription.delete"])),
     ("unsubscribe_automatically", As(&["subscription.delete"])),
     ("update_account", As(&["account.rename"])),

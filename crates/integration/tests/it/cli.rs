@@ -17,6 +17,7 @@ mod runtime;
 mod sources;
 mod tenants;
 mod terminal;
+mod trial;
 mod workflow_folders;
 mod workflow_tests;
 mod workflows;

@@ -39,6 +39,9 @@ mod components {
         mod get;
         mod post;
     }
+    mod r#try {
+        mod post;
+    }
 }
 mod data_stores {
     mod delete;
@@ -142,6 +145,9 @@ mod sessions {
 }
 mod sign_in_links {
     mod post;
+}
+mod settings {
+    mod get;
 }
 mod sources {
     mod delete;

@@ -8,6 +8,7 @@ use headwater_store::{Store, User};
 
 use crate::{
     caller::{Caller, Via},
+    config::Setting,
     error::PlatformError,
     platform::Platform,
 };
@@ -32,6 +33,15 @@ pub(crate) async fn administrator(store: &dyn Store) -> Result<User, PlatformErr
 }
 
 impl Platform {
+    /// The options of the node, where they were set, and their values but for secrets.
+    ///
+    /// # Errors
+    /// `AdminOnly`.
+    pub fn settings(&self, caller: &Caller) -> Result<&[Setting], PlatformError> {
+        caller.check_admin()?;
+        Ok(&self.core.config.settings)
+    }
+
     /// The administrator as a caller, with the workspaces of this moment, for what the node is started to do. It is not
     /// a use of a key.
     ///

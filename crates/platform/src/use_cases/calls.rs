@@ -1,12 +1,14 @@
-//! Calls of a component's code that belong to no source: computed options and props, and an action run once.
+//! Calls of a component's code that belong to no source: computed options and props, an action run once, and a trial of a
+//! source.
 //!
 //! Each call has a worker of its own, which ends with it: things that one user's call leaves in a
 //! module, such as a client with somebody's credentials, must not be there for the next.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use headwater_engine::{Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec};
+use headwater_engine::{Entry, Export, Invocation, Response, RunMessage, WorkerOwner, WorkerSpec};
 use headwater_model::{
+    event::Emit,
     id::{InvocationId, SourceId, WorkspaceId},
     outcome::Outcome,
     prop::{self, ConfiguredProps, PropDefinition},
@@ -20,6 +22,11 @@ use crate::{
     error::PlatformError, log_line::LogLine, platform::Platform, props::apps, secrets,
     use_cases::components::ComponentRef,
 };
+
+/// Events of one call that are kept to be shown.
+const EMITS_MAX: usize = 100;
+/// And their bytes.
+const EMITS_BYTES: usize = 1024 * 1024;
 
 /// A call: the component, the caller and the values.
 #[derive(Debug, Clone)]
@@ -53,6 +60,12 @@ pub(crate) struct CallReport {
     pub(crate) exports: Vec<Export>,
     /// The reason given to `$.flow.exit`.
     pub(crate) exit: Option<String>,
+    /// The first of the events that it emitted.
+    pub(crate) emits: Vec<Emit>,
+    /// The number of all of them.
+    pub(crate) emitted: u64,
+    /// The argument of `respond()`.
+    pub(crate) response: Option<Response>,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) compute_ms: u64,
 }
@@ -136,7 +149,7 @@ impl Platform {
     }
 
     /// The final values, which a call needs whole: an account that is gone is an error.
-    async fn unbroken_props(
+    pub(crate) async fn unbroken_props(
         self: &Arc<Self>,
         definitions: &[PropDefinition],
         configured: &ConfiguredProps,
@@ -246,6 +259,9 @@ impl Platform {
             },
             exports: Vec::new(),
             exit: None,
+            emits: Vec::new(),
+            emitted: 0,
+            response: None,
             logs: Vec::new(),
             compute_ms: 0,
         };
@@ -263,11 +279,10 @@ impl Platform {
                     report.outcome = outcome;
                     break;
                 }
-                // Neither options nor actions have anything to emit to, to respond to or to keep.
-                RunMessage::Emit(_)
-                | RunMessage::Respond(_)
-                | RunMessage::KvChanged(_)
-                | RunMessage::Step(_) => {}
+                RunMessage::Emit(emit) => report.emitted(emit),
+                RunMessage::Respond(response) => report.response = Some(response),
+                // There is nothing to keep.
+                RunMessage::KvChanged(_) | RunMessage::Step(_) => {}
             }
         }
         report.compute_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -276,6 +291,16 @@ impl Platform {
 }
 
 impl CallReport {
+    /// Counts an event, and keeps it while there is room.
+    fn emitted(&mut self, emit: Emit) {
+        self.emitted += 1;
+        let bytes = |emit: &Emit| emit.event.get().len();
+        let kept: usize = self.emits.iter().map(bytes).sum();
+        if self.emits.len() < EMITS_MAX && kept + bytes(&emit) <= EMITS_BYTES {
+            self.emits.push(emit);
+        }
+    }
+
     /// The value that the call returned.
     ///
     /// # Errors

@@ -36,6 +36,7 @@
     j: () => move(1),
     k: () => move(-1),
     o: () => document.activeElement?.closest("tr a")?.click(),
+    x: () => document.activeElement?.closest("tr")?.querySelector("input[form='selection']")?.click(),
     ...(help ? { "?": openHelp } : {}),
   };
 

@@ -77,6 +77,7 @@
       }
       hw.enableCopying(form);
       hw.enableEditors(form);
+      hw.showTrial(page, form);
       const errors = page.querySelector(".summary-of-errors");
       document.querySelector(".summary-of-errors")?.remove();
       if (errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong"))) form.before(errors);
@@ -117,6 +118,7 @@
       const [kind, ...rest] = action.split(":");
       if (["load", "more"].includes(kind)) send(action, rest.join(":"));
       else if (["reload", "accounts"].includes(action)) send(action).then(loadNext);
+      else if (action === "try") send(action);
       else return;
       event.preventDefault();
     });

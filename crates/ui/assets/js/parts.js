@@ -8,7 +8,8 @@
   let isBehind = false;
   let timer = 0;
 
-  const keyOf = (node) => node.dataset?.row ?? node.id ?? "";
+  // Not `node.id`: in a form, that is the field which is named so.
+  const keyOf = (node) => node.dataset?.row ?? node.getAttribute?.("id") ?? "";
 
   /** What the person does to an element is not the node's. */
   const isOwn = (element, name) => name === "open" || (name === "hidden" && element.matches("[data-copy]"));
@@ -49,7 +50,7 @@
   const isInUse = (part) => {
     const selection = getSelection();
     if (!selection.isCollapsed && part.contains(selection.anchorNode)) return true;
-    return hw.all("textarea, input:not([type='hidden'])", part).some((field) => field === document.activeElement || field.value !== field.defaultValue);
+    return hw.all("textarea, input:not([type='hidden'], [type='checkbox'])", part).some((field) => field === document.activeElement || field.value !== field.defaultValue);
   };
 
   const soon = (ms = SOON_MS) => {
@@ -65,6 +66,7 @@
     }
     hw.enableCopying();
     hw.tick();
+    hw.countSelected();
     if (goesOn && hw.all("[data-goes-on]").length === 0) {
       hw.live.end();
       hw.say("The run has ended");

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::visit::Visit;
 
 /// Keys with their effects, and the element without which a page has no use for them.
-const KEYS: [(&[&str], &str, Option<&str>); 9] = [
+const KEYS: [(&[&str], &str, Option<&str>); 10] = [
     (&["/"], "search", None),
     (&["Ctrl", "K"], "find a page, an act or a thing", None),
     (
@@ -17,6 +17,11 @@ const KEYS: [(&[&str], &str, Option<&str>); 9] = [
         &["Enter", "o"],
         "open the row",
         Some("table.list tbody tr a"),
+    ),
+    (
+        &["x"],
+        "select the row",
+        Some("table.list input[form='selection']"),
     ),
     (
         &["[", "]"],

@@ -1,6 +1,7 @@
 //! `/accounts`: credentials at apps, their health, and the sources that use them. Nothing of the credentials is shown.
 
 pub(crate) mod connect;
+mod creators;
 pub(crate) mod delete;
 pub(crate) mod list;
 pub(crate) mod new;

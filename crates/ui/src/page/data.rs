@@ -1,6 +1,7 @@
 //! `/data`: data stores, their records, and changing either.
 
 pub(crate) mod delete;
+pub(crate) mod export;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod show;

@@ -4,4 +4,5 @@ pub(crate) mod attempt;
 pub(crate) mod change;
 pub(crate) mod filter;
 pub(crate) mod list;
+pub(crate) mod selected;
 pub(crate) mod show;

@@ -10,4 +10,5 @@ pub(crate) mod npm;
 pub(crate) mod search;
 pub(crate) mod submission;
 pub(crate) mod templates;
+pub(crate) mod trial;
 pub(crate) mod wizard;

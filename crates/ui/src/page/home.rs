@@ -19,6 +19,7 @@ use crate::{
         code::copyable,
         event_list::live_bar,
         icon::{Icon, icon},
+        payload,
         strip::strip,
         text::{self, counted},
         time,
@@ -173,7 +174,7 @@ fn newest(overview: &Overview, visitor: &Visitor) -> Markup {
                             td data-label="Source" { a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) } }
                             th scope="row" {
                                 a href={ (view.source.id.address()) "/events/" (event.id) } {
-                                    @match &event.summary { Some(summary) => { (text::line(summary)) } None => { (event.id) } }
+                                    @match &event.summary { Some(summary) => { (payload::inline(text::line(summary))) } None => { (event.id) } }
                                 }
                             }
                         }

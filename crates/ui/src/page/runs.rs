@@ -2,4 +2,5 @@
 
 pub(crate) mod filter;
 pub(crate) mod list;
+pub(crate) mod selected;
 pub(crate) mod show;

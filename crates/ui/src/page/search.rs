@@ -82,17 +82,20 @@ fn address_of(id: &str) -> Option<String> {
     let is_id = id
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let kind = match id.split_once('_')?.0 {
-        "dc" => "sources",
-        "p" => "workflows",
-        "wh" => "webhooks",
-        "dlv" => "deliveries",
-        "inv" => "runs",
-        "apn" => "accounts",
-        "sc" => "deploy",
+    let before = match id.split_once('_')?.0 {
+        "dc" => "/sources/",
+        "p" => "/workflows/",
+        "wh" => "/webhooks/",
+        "dlv" => "/deliveries/",
+        "inv" => "/runs/",
+        "apn" => "/accounts/",
+        "sc" => "/deploy/",
+        "o" => "/settings/members?workspace=",
+        // A user has no page; the acts are known.
+        "u" => "/settings/audit?actor=",
         _ => return None,
     };
-    is_id.then(|| format!("/{kind}/{id}"))
+    is_id.then(|| format!("{before}{id}"))
 }
 
 async fn named(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<Found>, Problem> {
@@ -175,6 +178,9 @@ mod tests {
         for (text, address) in [
             ("dc_0123", Some("/sources/dc_0123")),
             ("inv_a", Some("/runs/inv_a")),
+            ("o_1", Some("/settings/members?workspace=o_1")),
+            ("u_1", Some("/settings/audit?actor=u_1")),
+            ("u_1&x", None),
             ("dc_../../evil", None),
             ("orders", None),
             ("some_words", None),

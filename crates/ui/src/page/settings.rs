@@ -2,6 +2,7 @@
 //! administrator.
 
 pub(crate) mod audit;
+pub(crate) mod audit_export;
 pub(crate) mod keys;
 pub(crate) mod members;
 pub(crate) mod node;

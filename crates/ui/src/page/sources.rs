@@ -12,6 +12,7 @@ pub(crate) mod logs;
 pub(crate) mod roll_back;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod selected;
 pub(crate) mod subscriptions;
 pub(crate) mod switch;
 pub(crate) mod versions;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::address;
 
-use super::{event_row, text, time};
+use super::{event_row, payload, text, time};
 
 /// The part of an event on `$errors` that is shown.
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ pub(crate) fn item(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Marku
     let read = serde_json::from_str::<ErrorEvent>(event.event.get());
     html! {
         article.card {
-            h3 { a href=(address::of_event(emitter, &event.id)) { (text::line(&event_row::summary(event))) } }
+            h3 { a href=(address::of_event(emitter, &event.id)) { (payload::inline(text::line(&event_row::summary(event)))) } }
             p.note {
                 (time::ago(event.indexed_at_ms, now_ms))
                 @if let Some(run) = &event.run_id { " in " a href={ "/runs/" (run) } { "this run" } }

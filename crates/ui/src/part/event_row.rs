@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::address;
 
-use super::{text, time};
+use super::{payload, text, time};
 
 /// Characters of an event without a summary that its row shows.
 const PREVIEW_CHARS: usize = 120;
@@ -36,9 +36,9 @@ pub(crate) fn row(emitter: &EmitterId, event: &Event, now_ms: EpochMs) -> Markup
     html! {
         tr data-row=(event.id) {
             td.narrow { (time::ago(event.indexed_at_ms, now_ms)) }
-            th scope="row" { a href=(address::of_event(emitter, &event.id)) { (text::line(&summary(event))) } }
+            th scope="row" { a href=(address::of_event(emitter, &event.id)) { (payload::inline(text::line(&summary(event)))) } }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
-            td data-label="Id" { @if let Some(key) = &key { (text::line(key)) } }
+            td data-label="Id" { @if let Some(key) = &key { (payload::inline(text::line(key))) } }
             td.number data-label="Size" { (text::bytes(event.event.get().len())) }
         }
     }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 /// An icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Icon {
+    Hidden,
     Home,
     Source,
     Event,
@@ -32,6 +33,9 @@ pub(crate) enum Icon {
 impl Icon {
     fn path(self) -> &'static str {
         match self {
+            Self::Hidden => {
+                "M1.500 8c1.500-2.700 3.700-4 6.500-4s5 1.300 6.500 4c-1.500 2.700-3.700 4-6.500 4s-5-1.300-6.500-4zM2.500 13.500l11-11"
+            }
             Self::Home => "M2 7.5 8 2.5l6 5M3.5 6.5v7h9v-7M6.5 13.5v-4h3v4",
             Self::Source => "M8 1.5c3 3.6 4.5 6 4.5 8a4.5 4.5 0 0 1-9 0c0-2 1.500-4.400 4.500-8z",
             Self::Event => "M9 1.500 3 9h4.500L7 14.500 13 7H8.500z",

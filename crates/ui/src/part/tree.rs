@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::text::{cut, grouped, visible};
+use super::{
+    payload,
+    text::{cut, grouped, visible},
+};
 
 /// Children of an array or object that are shown at once.
 const CHILDREN: usize = 100;
@@ -64,7 +67,7 @@ impl Tree<'_> {
             name: None,
             level: 0,
         };
-        html! { div.tree { (self.node(value, &place, &mut room)) } }
+        payload::block(html! { div.tree { (self.node(value, &place, &mut room)) } })
     }
 
     fn node(&self, value: &Value, place: &Place<'_>, room: &mut Room) -> Markup {

@@ -1,9 +1,12 @@
 //! Pages in a real browser.
 
 mod editor;
+mod forms;
 mod hostile;
 mod journey;
 mod keys;
 mod live;
 mod looks;
+mod masking;
 mod pictures;
+mod selecting;

@@ -459,3 +459,64 @@ async fn a_new_node_offers_examples_and_packages() {
     let found = visitor.get("/deploy?q=nothing").await.is(200).text;
     assert!(!found.contains("template=http"), "{found}");
 }
+
+#[tokio::test]
+async fn code_is_tried_with_its_values_and_nothing_is_deployed() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
+    let values = [
+        ("action", "try"),
+        ("prop.url", "u"),
+        ("prop.key", "s3cret"),
+        ("own.board", "b7"),
+        ("prop.board", "b7"),
+        ("prop.mode", "plain"),
+        ("kind.timer", "interval"),
+        ("every.timer", "5"),
+        ("unit.timer", "minutes"),
+    ];
+    let tried = visitor.post(&form, &values).await.is(200);
+    for part in ["Tried, not deployed", "It emitted 1 event", "b7"] {
+        assert!(tried.text.contains(part), "{part}: {}", tried.text);
+    }
+    assert_eq!(value_of(&tried, "prop.url"), "u", "the form is as it was");
+    let lacking = visitor.post(&form, &[("action", "try")]).await.is(422);
+    assert!(!lacking.text.contains("Tried"), "{}", lacking.text);
+
+    let code = |body: &str| {
+        format!("export default {{ name: 'T', version: '0.0.1', run() {{ {body} }} }};")
+    };
+    let tries = async |body: &str| {
+        let fields = [("code", &*code(body)), ("action", "try")];
+        visitor.post("/deploy/code", &fields).await.is(200).text
+    };
+    let tried = tries("console.log('<i>in'); this.$emit({ a: '<b>bold' });").await;
+    for part in ["&lt;i&gt;in", "&lt;b&gt;bold", "It emitted 1 event", ">ok<"] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    let tried = tries("throw new RangeError('too far');").await;
+    for part in ["RangeError", "too far", ">failed<", "It emitted 0 events"] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    assert_eq!(node.get("/users/me/sources").await.is(200).items().len(), 0);
+}
+
+#[tokio::test]
+async fn other_code_of_a_source_is_tried_and_the_source_goes_on() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let code = "export default { name: 'T', version: '0.0.1', props: { url: 'string' }, run() { this.$emit(this.url); } };";
+    let source = node.deploy(code, json!({"url": "kept"})).await;
+    let other = code.replace("this.$emit(this.url)", "this.$emit('other ' + this.url)");
+    let page = format!("/sources/{}/code", source.id);
+    let fields = [("code", &*other), ("action", "try")];
+    let tried = visitor.post(&page, &fields).await.is(200).text;
+    assert!(tried.contains("other kept"), "{tried}");
+    let shown = visitor.get(&page).await.is(200).text;
+    assert!(
+        !shown.contains("&#39;other &#39;") && !shown.contains("'other '"),
+        "{shown}"
+    );
+    assert!(node.events(&source).await.is_empty());
+}

@@ -191,3 +191,63 @@ async fn acts_are_listed_with_their_things_and_filtered_by_the_address() {
         assert!(!page.text.contains("TOKEN"), "{path}: {}", page.text);
     }
 }
+
+#[tokio::test]
+async fn records_and_audit_records_are_files_of_lines() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    for at in 0..120 {
+        let path = format!("/data_stores/cache/record?key=k{at:03}");
+        let record = json!({"value": {"at": at, "price": 1.10}});
+        node.put(&path, record).await.is(200);
+    }
+    let lines = |text: &str| -> Vec<serde_json::Value> {
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().unwrap()
+    };
+    let shown = visitor.get("/data/cache").await.is(200).text;
+    assert!(shown.contains("/data/cache/export\""), "{shown}");
+    let file = visitor.get("/data/cache/export").await.is(200);
+    assert_eq!(file.header("content-type"), "application/x-ndjson");
+    let name = file.header("content-disposition");
+    assert_eq!(name, "attachment; filename=\"cache.ndjson\"");
+    let records = lines(&file.text);
+    assert_eq!(records.len(), 120);
+    assert_eq!(records[119]["key"], "k119");
+    assert_eq!(records[119]["value"]["at"], 119);
+    let file = visitor.get("/data/cache/export?prefix=k11").await.is(200);
+    assert_eq!(lines(&file.text).len(), 10);
+    visitor.get("/data/nothing/export").await.is(404);
+
+    let shown = visitor.get("/settings/audit").await.is(200).text;
+    assert!(shown.contains("/settings/audit/export?"), "{shown}");
+    let wanted = "/settings/audit/export?action=data_store.set";
+    let written = lines(&visitor.get(wanted).await.is(200).text);
+    assert_eq!(written.len(), 120, "all pages of the search");
+    assert_eq!(written[0]["action"], "data_store.set");
+    assert_eq!(written[0]["actor"]["via"], "key");
+    let listed = node.get("/audit?action=data_store.set&limit=1").await;
+    assert_eq!(written[0], listed.is(200).items()[0], "as the API has it");
+    let wrong = "/settings/audit/export?since=nonsense";
+    visitor.get(wrong).await.is(400);
+}
+
+#[tokio::test]
+async fn accounts_are_listed_by_app_with_those_who_connected_them() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    for app in ["shop", "shop", "forge"] {
+        node.account(app, json!({"api_key": "k"})).await;
+    }
+    let list = visitor.get("/accounts").await.is(200).text;
+    assert_eq!(list.matches("scope=\"rowgroup\"").count(), 2, "{list}");
+    assert!(
+        list.contains("2 accounts") && list.contains("1 account<"),
+        "{list}"
+    );
+    assert_eq!(
+        list.matches("<td data-label=\"Connected by\">you</td>")
+            .count(),
+        3
+    );
+}

@@ -93,6 +93,14 @@ async fn of_source(node: &Node) -> Vec<(&'static str, String)> {
             "/runs/{id}",
             format!("/runs/{}", run["invocation_id"].as_str().unwrap()),
         ),
+        (
+            "/sources/selected",
+            format!("/sources/selected?act=pause&id={}", source.id),
+        ),
+        (
+            "/deliveries/selected",
+            format!("/deliveries/selected?act=retry&id={}", id(&delivery)),
+        ),
         ("/webhooks/{id}", format!("/webhooks/{}", id(&webhook))),
         ("/deliveries/{id}", format!("/deliveries/{}", id(&delivery))),
         (
@@ -125,7 +133,12 @@ async fn of_workflow(node: &Node) -> Vec<(&'static str, String)> {
     let event = first(node, &format!("{base}/event_summaries")).await;
     let event = id(&event);
     let of_event = format!("{base}/events/{event}");
+    let run_id = run.rsplit('/').next().unwrap();
     vec![
+        (
+            "/runs/selected",
+            format!("/runs/selected?act=replay&id={run_id}"),
+        ),
         (
             "/workflows/{id}/events/{event_id}/compare",
             format!("{of_event}/compare?with={event}"),

@@ -7,7 +7,7 @@ use headwater_model::time::EpochMs;
 use headwater_platform::{AccountView, HealthStatus};
 use maud::{Markup, html};
 
-use super::uses::Uses;
+use super::{creators::Creators, uses::Uses};
 use crate::{
     part::{
         code::copyable,
@@ -15,7 +15,8 @@ use crate::{
         health::health,
         icon::{Icon, icon},
         pager::{Ends, pager},
-        text, time,
+        text::{self, counted},
+        time,
     },
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -34,10 +35,11 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         .accounts(caller, visitor.workspace.clone(), &page)
         .await?;
     let ends = Ends::of(&accounts, |view| view.account.id.as_str());
-    // Those that need somebody come first, on this page.
+    // Apps and accounts that need somebody come first, on this page.
     accounts
         .items
         .sort_by_key(|view| urgency(view.health.status));
+    let groups = by_app(&accounts.items);
     let body = html! {
         header.title {
             h1 { "Accounts" }
@@ -47,7 +49,8 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             (nothing())
         } @else {
             @let uses = Uses::of(&ui, &visitor).await?;
-            (table(&visitor, &accounts.items, &uses))
+            @let creators = Creators::of(&ui, &visitor, visitor.workspace.as_ref()).await?;
+            (table(&visitor, &groups, &uses, &creators))
             (uses.note())
             (pager(&visitor, &ends))
         }
@@ -55,31 +58,53 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     Ok(Page::of(Section::Accounts, "Accounts", body).command("headwater accounts list"))
 }
 
-fn table(visitor: &Visitor, accounts: &[AccountView], uses: &Uses) -> Markup {
+/// The accounts by app, the apps and the accounts of each in the order that they have.
+fn by_app(accounts: &[AccountView]) -> Vec<(&str, Vec<&AccountView>)> {
+    let mut groups: Vec<(&str, Vec<&AccountView>)> = Vec::new();
+    for view in accounts {
+        let app = view.account.app.as_str();
+        match groups.iter_mut().find(|(other, _)| *other == app) {
+            Some((_, group)) => group.push(view),
+            None => groups.push((app, vec![view])),
+        }
+    }
+    groups
+}
+
+fn table(
+    visitor: &Visitor,
+    groups: &[(&str, Vec<&AccountView>)],
+    uses: &Uses,
+    creators: &Creators,
+) -> Markup {
     html! {
         table.list {
             thead {
                 tr {
                     th scope="col" { "Name" }
-                    th scope="col" { "App" }
                     th scope="col" { "Health" }
                     th scope="col" { "Checked" }
                     th scope="col" { "Expires" }
                     th scope="col" { "Used by" }
+                    th scope="col" { "Connected by" }
                 }
             }
-            tbody { @for view in accounts { (row(visitor, view, uses)) } }
+            @for (app, accounts) in groups {
+                tbody {
+                    tr.group { th scope="rowgroup" colspan="6" { (text::line(app)) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
+                    @for view in accounts { (row(visitor, view, uses, creators)) }
+                }
+            }
         }
     }
 }
 
-fn row(visitor: &Visitor, view: &AccountView, uses: &Uses) -> Markup {
+fn row(visitor: &Visitor, view: &AccountView, uses: &Uses, creators: &Creators) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
         tr {
             th scope="row" { a href={ "/accounts/" (account.id) } { (text::line(&account.name)) } }
-            td data-label="App" { (text::line(&account.app)) }
             td data-label="Health" {
                 (health(view.health.status))
                 @if let Some(reason) = &view.health.reason { " " (text::line(reason)) }
@@ -94,6 +119,7 @@ fn row(visitor: &Visitor, view: &AccountView, uses: &Uses) -> Markup {
                 }
             }
             td data-label="Used by" { (uses.links(account.id.as_str(), USES)) }
+            td data-label="Connected by" { (creators.name(&account.owner.user_id)) }
         }
     }
 }

@@ -7,7 +7,7 @@ use headwater_model::{id::AccountId, time::EpochMs};
 use headwater_platform::{AccountView, HealthStatus};
 use maud::{Markup, html};
 
-use super::uses::Uses;
+use super::{creators::Creators, uses::Uses};
 use crate::{
     part::{code::quoted, health::health, history::history, text, time},
     path::PathId,
@@ -29,6 +29,8 @@ pub(crate) async fn show(
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let uses = Uses::of(&ui, &visitor).await?;
     let account = &view.account;
+    let workspace = account.owner.workspace_id.as_ref();
+    let creators = Creators::of(&ui, &visitor, workspace).await?;
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } }
         header.title {
@@ -36,7 +38,7 @@ pub(crate) async fn show(
             (health(view.health.status))
             (buttons(&ui, &view))
         }
-        (facts(&ui, &visitor, &view))
+        (facts(&ui, &visitor, &view, &creators))
         h2 { "Used by" }
         p { (uses.links(account.id.as_str(), USES)) }
         (uses.note())
@@ -87,7 +89,7 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     }
 }
 
-fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView) -> Markup {
+fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView, creators: &Creators) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
@@ -112,7 +114,7 @@ fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView) -> Markup {
                     @else { ". It cannot be renewed; reconnect the account then." }
                 }
             }
-            dt { "Created" } dd { (moment(account.created_at.0)) }
+            dt { "Connected" } dd { (moment(account.created_at.0)) " by " (creators.name(&account.owner.user_id)) }
             dt { "Changed" } dd { (moment(account.updated_at.0)) }
         }
     }

@@ -21,7 +21,7 @@ use crate::{
         code::quoted,
         confirm::{Question, confirm},
         icon::{Icon, icon},
-        text, time,
+        payload, text, time,
         tree::Tree,
     },
     problem::{Problem, capital},
@@ -183,7 +183,7 @@ fn shown(visitor: &Visitor, name: &str, record: &Record) -> Markup {
         }
         @if !at.is_empty() { p { a href=(address(visitor, name, "/record", &[("key", &record.key)])) { "The whole value" } " / " (text::value(&at)) } }
         @match value {
-            Value::String(text) if !at.is_empty() => { pre tabindex="0" { (text::value(text)) } }
+            Value::String(text) if !at.is_empty() => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
             value => { (Tree { part: &part, name: "value", at: &at }.markup(value)) }
         }
     }
@@ -203,11 +203,11 @@ fn form(
                 label for="record-key" { "Key" }
                 input #record-key type="text" name="key" value=(written.key) required readonly[is_there] spellcheck="false" autocomplete="off";
             }
-            div.field {
+            (payload::block(html! { div.field {
                 label for="record-value" { "Value" }
                 textarea #record-value name="value" rows="10" required spellcheck="false" data-editor=(EDITOR.path()) data-language="json" data-at="press" aria-describedby=[wrong.map(|_| "wrong")] { (written.value) }
                 p.hint { "JSON. A record with this key is replaced." }
-            }
+            } }))
             div.field {
                 label for="record-ttl" { "Expires after" }
                 input #record-ttl type="text" inputmode="decimal" name="ttl" value=(written.ttl) autocomplete="off";

@@ -13,7 +13,7 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         pager::{Ends, pager},
-        text, time,
+        payload, text, time,
     },
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -33,12 +33,17 @@ pub(crate) async fn show(
         .data_store_records(visitor.caller(), &named, &prefix, &visitor.page_request())
         .await?;
     let name = &named.name;
+    let exported: Vec<_> = [("prefix", prefix.as_str())]
+        .into_iter()
+        .filter(|(_, prefix)| !prefix.is_empty())
+        .collect();
     let body = html! {
         p.crumbs { a href=(visitor.to("/data")) { "Data stores" } }
         header.title {
             h1 { (text::value(name)) }
             div.actions {
                 a.button.primary href=(address(&visitor, name, "/record", &[])) data-key="n" { (icon(Icon::Plus)) "Add a record" }
+                a.button href=(address(&visitor, name, "/export", &exported)) download { "Download" }
                 a.button.danger href=(address(&visitor, name, "/delete", &[])) { "Delete" }
             }
         }
@@ -77,7 +82,7 @@ fn table(visitor: &Visitor, name: &str, records: &[Record]) -> Markup {
                 @for record in records {
                     tr {
                         th scope="row" { a href=(address(visitor, name, "/record", &[("key", &record.key)])) { (text::line(&record.key)) } }
-                        td data-label="Value" { code { (text::line(record.value.get())) } }
+                        td data-label="Value" { (payload::inline(html! { code { (text::line(record.value.get())) } })) }
                         td.number data-label="Size" { (text::bytes(record.value.get().len())) }
                         td data-label="Expires" { @if let Some(at) = record.expires_at_ms { (time::ago(at, visitor.now_ms)) } }
                         td data-label="Written" { (time::ago(record.updated_at_ms, visitor.now_ms)) }

@@ -11,7 +11,7 @@ use crate::{
     part::{
         code::enquoted,
         icon::{Icon, icon},
-        text, time,
+        payload, text, time,
         verification::block,
     },
 };
@@ -64,7 +64,7 @@ pub(crate) fn exchange(attempt: &Attempt) -> Markup {
             (headers("Request headers", &kept.request))
             (headers("Response headers", &kept.response))
         }
-        @if let Some(excerpt) = &attempt.response_excerpt { h3 { "Response" } pre { (text::value(excerpt)) } }
+        @if let Some(excerpt) = &attempt.response_excerpt { h3 { "Response" } (payload::block(html! { pre { (text::value(excerpt)) } })) }
     }
 }
 
@@ -72,7 +72,7 @@ fn headers(title: &str, headers: &[(String, String)]) -> Markup {
     html! {
         @if !headers.is_empty() {
             h3 { (title) }
-            dl.facts { @for (name, value) in headers { dt { (text::visible(name)) } dd { code { (text::visible(value)) } } } }
+            (payload::block(html! { dl.facts { @for (name, value) in headers { dt { (text::visible(name)) } dd { code { (text::visible(value)) } } } } }))
         }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn as_curl(attempt: &Attempt, url: &str, body: &str) -> Markup {
     html! {
         @if let Some(kept) = attempt.headers.as_ref().filter(|kept| !kept.request.is_empty()) {
             h3 { "As a command" }
-            (block(&curl(&kept.request, url, body)))
+            (payload::block(block(&curl(&kept.request, url, body))))
             p.note { "The signature is that of the attempt: a receiver that checks its time takes it for five minutes." }
         }
     }

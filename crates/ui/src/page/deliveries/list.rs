@@ -17,7 +17,7 @@ use crate::{
         event_list::live_bar,
         icon::{Icon, icon},
         name::{self, named},
-        text, time,
+        payload, selection, text, time,
     },
     query::ROWS,
     reply::{Page, PageReply, Section},
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Characters of an event that a row shows.
-const EVENT_CHARS: usize = 60;
+pub(super) const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -54,6 +54,7 @@ pub(crate) async fn show(
             @if found.items.is_empty() {
                 (nothing(&wanted))
             } @else {
+                (selection::bar(&visitor, "/deliveries/selected", &[("retry", "Send again"), ("discard", "Discard")]))
                 (table(&found.items, &names, &visitor))
             }
             (pages(&found, &visitor))
@@ -161,14 +162,16 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
     html! {
         table.list {
             thead { tr {
+                (selection::head())
                 th scope="col" { "Created" } th scope="col" { "Event" } th scope="col" { "State" } th scope="col" { "From" } th scope="col" { "To" }
                 th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" }
             } }
             tbody {
                 @for delivery in deliveries {
                     tr data-row=(delivery.id) {
+                        (selection::cell(visitor, Some(delivery.id.as_str()), delivery.id.as_str()))
                         td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
-                        th scope="row" { a href={ "/deliveries/" (delivery.id) } { (text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0)) } }
+                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } }
                         td data-label="State" { (delivery_state(delivery.state)) }
                         td.named data-label="From" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { (named(names.of_emitter(&delivery.event.emitter), delivery.event.emitter.as_str())) } }
                         td.named data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }

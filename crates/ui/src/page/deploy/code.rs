@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
-use headwater_model::error::Invalid;
-use headwater_platform::{ComponentInput, PlatformError};
+use headwater_model::{error::Invalid, prop::ConfiguredProps};
+use headwater_platform::{CallTarget, ComponentInput, ComponentRef, PlatformError};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -13,6 +13,7 @@ use super::{
     failure::Failure,
     search::address,
     templates::{TEMPLATES, template},
+    trial,
     wizard::workspace_of,
 };
 use crate::{
@@ -27,6 +28,10 @@ use crate::{
     state::Ui,
     visit::Visitor,
 };
+
+/// The titles of failures.
+pub(crate) const NOT_SAVED: &str = "It was not saved";
+pub(crate) const NOT_TRIED: &str = "It was not tried";
 
 /// The form's fields.
 #[derive(Deserialize)]
@@ -53,17 +58,42 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let input = input(&given.code);
     let workspace = workspace_of(&visitor);
-    match ui
+    let saved = ui
         .platform
-        .save_component(visitor.caller(), &input, workspace)
-        .await
-    {
+        .save_component(visitor.caller(), &input, workspace);
+    let component = match saved.await {
         Ok(component) => {
             check_type(&component)?;
-            Ok(see_other(&visitor.to(&address(component.id.as_str()))))
+            component
         }
         Err(error) => {
-            let failed = failed(error)?;
+            let failed = failed(error, NOT_SAVED)?;
+            let page = page(&visitor, &given.code, None, Some(failed));
+            return Ok(page
+                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+                .into_response());
+        }
+    };
+    if given.action != "try" {
+        return Ok(see_other(&visitor.to(&address(component.id.as_str()))));
+    }
+    let target = CallTarget {
+        component: ComponentRef::Id(component.id),
+        workspace_id: workspace_of(&visitor),
+        source_id: None,
+        configured_props: ConfiguredProps::new(),
+    };
+    match ui
+        .platform
+        .try_source(visitor.caller(), &target, None)
+        .await
+    {
+        Ok(report) => {
+            let tried = trial::result(&report);
+            Ok(page(&visitor, &given.code, None, Some(tried)).into_response())
+        }
+        Err(error) => {
+            let failed = failed(error, NOT_TRIED)?;
             let page = page(&visitor, &given.code, None, Some(failed));
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
@@ -81,7 +111,7 @@ pub(crate) fn input(code: &str) -> ComponentInput {
 }
 
 /// The reason why code was not saved, above the code as it was; other errors have a page of their own.
-pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
+pub(crate) fn failed(error: PlatformError, title: &str) -> Result<Markup, Problem> {
     let (message, stack) = match Failure::of(error)? {
         Failure::Code { message, stack } => (message, stack),
         Failure::Value(invalid) => {
@@ -94,7 +124,7 @@ pub(crate) fn failed(error: PlatformError) -> Result<Markup, Problem> {
     };
     Ok(html! {
         section.summary-of-errors role="alert" tabindex="-1" #errors {
-            h2 { (icon(Icon::Failed)) "It was not saved" }
+            h2 { (icon(Icon::Failed)) (title) }
             p { (text::value(&message)) }
             @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
         }
@@ -110,7 +140,7 @@ pub(crate) fn editor(code: &str) -> Markup {
                 data-editor=(EDITOR.path()) data-language="javascript" {
                 "\n" (code)
             }
-            p.hint.note data-editor-note hidden { kbd { "Tab" } " indents; " kbd { "Esc" } ", then " kbd { "Tab" } " leaves the editor. " kbd { "Ctrl" } "+" kbd { "S" } " saves, " kbd { "Ctrl" } "+" kbd { "F" } " searches." }
+            p.hint.note data-editor-note hidden { kbd { "Tab" } " indents; " kbd { "Esc" } ", then " kbd { "Tab" } " leaves the editor. " kbd { "Ctrl" } "+" kbd { "S" } " saves, " kbd { "Ctrl" } "+" kbd { "Enter" } " tries, " kbd { "Ctrl" } "+" kbd { "F" } " searches." }
         }
     }
 }
@@ -133,6 +163,7 @@ fn page(visitor: &Visitor, code: &str, chosen: Option<&str>, failed: Option<Mark
             (editor(code))
             div.actions {
                 button.primary name="action" value="save" data-saves { (icon(Icon::Next)) "Save, then its values" }
+                button name="action" value="try" data-tests { (icon(Icon::Play)) "Try it" }
                 a.button.quiet href=(visitor.to("/deploy")) { "Cancel" }
             }
         }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     address::Address as _,
-    form::{Choice, Entered, Loaded, Part, Wrong, missing, read_all},
+    form::{Choice, Entered, Given, Loaded, Part, Wrong, missing, read_all},
     problem::Problem,
     reply::{FormReply, see_other_saying},
     state::Ui,
@@ -37,6 +37,8 @@ enum Action<'a> {
     Reload,
     /// The same form, with accounts that were connected meanwhile.
     Accounts,
+    /// A run without deploying.
+    Try,
     /// The end of it.
     Deploy,
 }
@@ -48,6 +50,7 @@ impl<'a> Action<'a> {
             Some(("more", prop)) => Self::More(prop),
             _ if text == "reload" => Self::Reload,
             _ if text == "accounts" => Self::Accounts,
+            _ if text == "try" => Self::Try,
             _ => Self::Deploy,
         }
     }
@@ -69,6 +72,7 @@ pub(crate) async fn answer(
         Action::More(prop) => load(ui, visitor, wizard, (&mut entered, prop)).await?,
         Action::Reload => reload(ui, visitor, wizard, &mut entered).await?,
         Action::Accounts => Findings::default(),
+        Action::Try => attempt(ui, visitor, wizard, &mut entered).await?,
         Action::Deploy => match finish(ui, visitor, wizard, &mut entered).await? {
             Ok(view) => return Ok(done(visitor, wizard, &view)),
             Err(findings) => findings,
@@ -174,13 +178,41 @@ fn carry(wizard: &Wizard, props: &[PropDefinition], entered: &mut Entered) {
     );
 }
 
-/// Deploys or updates, or tells why not.
-async fn finish(
+/// Runs the code once with the values, and deploys nothing.
+async fn attempt(
     ui: &Arc<Ui>,
     visitor: &Visitor,
     wizard: &Wizard,
     entered: &mut Entered,
-) -> Result<Result<SourceView, Findings>, Problem> {
+) -> Result<Findings, Problem> {
+    let given = match whole(ui, visitor, wizard, entered).await? {
+        Ok(given) => given,
+        Err(findings) => return Ok(findings),
+    };
+    let target = CallTarget {
+        configured_props: given.values,
+        ..target(wizard, entered)
+    };
+    match ui
+        .platform
+        .try_source(visitor.caller(), &target, None)
+        .await
+    {
+        Ok(report) => Ok(Findings {
+            trial: Some(Box::new(report)),
+            ..Findings::default()
+        }),
+        Err(error) => unless_ours(error, ""),
+    }
+}
+
+/// Every value of the form, or what is wrong with them.
+async fn whole(
+    ui: &Arc<Ui>,
+    visitor: &Visitor,
+    wizard: &Wizard,
+    entered: &mut Entered,
+) -> Result<Result<Given, Findings>, Problem> {
     // The values may lead to other props than the form had.
     if wizard.component.description.has_additional_props {
         let findings = reload(ui, visitor, wizard, entered).await?;
@@ -206,9 +238,24 @@ async fn finish(
     if !given.wrong.is_empty() {
         return Ok(Err(Findings {
             wrong: given.wrong,
-            failure: None,
+            ..Findings::default()
         }));
     }
+    Ok(Ok(given))
+}
+
+/// Deploys or updates, or tells why not.
+async fn finish(
+    ui: &Arc<Ui>,
+    visitor: &Visitor,
+    wizard: &Wizard,
+    entered: &mut Entered,
+) -> Result<Result<SourceView, Findings>, Problem> {
+    let given = match whole(ui, visitor, wizard, entered).await? {
+        Ok(given) => given,
+        Err(findings) => return Ok(Err(findings)),
+    };
+    let props = wizard.props(entered);
     let sent = match &wizard.source {
         Some(view) => update(ui, visitor, wizard, (view, &props, given.values, entered)).await,
         None => deploy(ui, visitor, wizard, given.values, entered).await,
@@ -281,8 +328,8 @@ fn unless_ours(error: PlatformError, prop: &str) -> Result<Findings, Problem> {
     Ok(match Failure::of(error)? {
         Failure::Value(invalid) => of_value(invalid),
         Failure::Code { message, stack } if prop.is_empty() => Findings {
-            wrong: Vec::new(),
             failure: Some((message, stack)),
+            ..Findings::default()
         },
         Failure::Code { message, .. } => Findings::wrong(prop, message),
         Failure::Told(message) => Findings::wrong(prop, message),
@@ -309,6 +356,7 @@ mod tests {
             ("more:board", Action::More("board")),
             ("reload", Action::Reload),
             ("accounts", Action::Accounts),
+            ("try", Action::Try),
             ("deploy", Action::Deploy),
             ("", Action::Deploy),
             ("other:x", Action::Deploy),

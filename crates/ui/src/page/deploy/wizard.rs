@@ -7,10 +7,11 @@ use headwater_model::{
     page::PageRequest,
     prop::{self, PropDefinition, PropKind},
 };
-use headwater_platform::{PlatformError, SavedComponent, SourceView, prop_warnings};
+use headwater_platform::{PlatformError, SavedComponent, SourceView, TrialReport, prop_warnings};
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::trial;
 use crate::{
     address::Address as _,
     form::{Entered, Wrong, fill},
@@ -48,6 +49,8 @@ pub(crate) struct Findings {
     pub(crate) wrong: Vec<Wrong>,
     /// The reason why deploying failed, with the stack of the component's error.
     pub(crate) failure: Option<(String, Option<String>)>,
+    /// The end of a trial.
+    pub(crate) trial: Option<Box<TrialReport>>,
 }
 
 impl Findings {
@@ -58,7 +61,7 @@ impl Findings {
         };
         Self {
             wrong: vec![wrong],
-            failure: None,
+            ..Self::default()
         }
     }
 
@@ -144,6 +147,7 @@ impl Wizard {
             (self.head(&title))
             (summary(&props, &findings.wrong))
             (failure(findings))
+            @if let Some(report) = &findings.trial { (trial::result(report)) }
             form.props method="post" action=(self.action) data-props {
                 // The first button is the one that the Enter key presses.
                 button.unseen name="action" value="deploy" tabindex="-1" aria-hidden="true" { (self.verb()) }
@@ -152,6 +156,7 @@ impl Wizard {
                 (self.further(entered))
                 div.actions {
                     button.primary name="action" value="deploy" { (icon(Icon::Ok)) (self.verb()) }
+                    button name="action" value="try" { (icon(Icon::Play)) "Try it" }
                     @if self.description().has_additional_props {
                         button name="action" value="reload" { "Apply and show more fields" }
                     }

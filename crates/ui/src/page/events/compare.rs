@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::show::reference;
 use crate::{
     address::{self, Address as _},
-    part::{differences::differences, time},
+    part::{differences::differences, payload, time},
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
@@ -38,7 +38,7 @@ pub(crate) async fn show(
             a href=(address::of_event(&of.emitter, &of.id)) { code { (of.id) } }
         }
         header.title { h1 { "Two events" } }
-        (differences("event", [head(&of, &one), head(&other, &two)], &value(&one), &value(&two)))
+        (payload::block(differences("event", [head(&of, &one), head(&other, &two)], &value(&one), &value(&two))))
     };
     Ok(Page::of(Section::Events, "Two events", body))
 }

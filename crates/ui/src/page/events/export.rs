@@ -2,20 +2,20 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use axum::{
-    body::Body,
-    extract::State,
-    http::{HeaderValue, header},
-    response::{IntoResponse as _, Response},
-};
+use axum::{extract::State, response::Response};
 use bytes::Bytes;
-use futures::stream;
 use headwater_model::event::{EventData, EventRef};
 use headwater_platform::{Caller, EventsSearch, FoundEvent, PlatformError};
 use serde_json::json;
 
 use super::{views, wanted::Wanted};
-use crate::{problem::Problem, query::ROWS, state::Ui, visit::Visitor};
+use crate::{
+    ndjson::{self, Lines},
+    problem::Problem,
+    query::ROWS,
+    state::Ui,
+    visit::Visitor,
+};
 
 /// Events of one file.
 const EVENTS_MAX: usize = 10_000;
@@ -33,7 +33,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<
         limit: ROWS,
         ..Wanted::parse(query).search(&visitor)?
     };
-    let mut export = Export {
+    let export = Export {
         ui,
         caller: visitor.caller().clone(),
         search,
@@ -41,23 +41,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<
         left: EVENTS_MAX,
         has_more: true,
     };
-    // A search that cannot be answered is told on a page, not in the file.
-    export.read().await?;
-    let lines = stream::try_unfold(export, |mut export| async move {
-        let line = export.line().await?;
-        Ok::<_, PlatformError>(line.map(|line| (line, export)))
-    });
-    let mut response = Body::from_stream(lines).into_response();
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/x-ndjson"),
-    );
-    headers.insert(
-        header::CONTENT_DISPOSITION,
-        HeaderValue::from_static("attachment; filename=\"events.ndjson\""),
-    );
-    Ok(response)
+    Ok(ndjson::file("events", export).await?)
 }
 
 /// A file that is being sent.
@@ -68,6 +52,12 @@ struct Export {
     ready: VecDeque<FoundEvent>,
     left: usize,
     has_more: bool,
+}
+
+impl Lines for Export {
+    async fn next(&mut self) -> Result<Option<Bytes>, PlatformError> {
+        self.line().await
+    }
 }
 
 impl Export {

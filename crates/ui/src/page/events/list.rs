@@ -20,6 +20,7 @@ use crate::{
         icon::{Icon, icon},
         marked::marked,
         name::named,
+        payload,
         text::{self, grouped},
         time,
     },
@@ -145,8 +146,8 @@ fn row(event: &FoundEvent, names: &KnownNames, words: &[String], visitor: &Visit
         tr {
             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
             th scope="row" {
-                a href=(address::of_event(&event.emitter, &event.id)) { (marked(summary.unwrap_or(&data), words, PREVIEW_CHARS)) }
-                @if summary.is_some_and(|summary| !has_all(summary)) { div.note { (marked(&data, words, PREVIEW_CHARS)) } }
+                a href=(address::of_event(&event.emitter, &event.id)) { (payload::inline(marked(summary.unwrap_or(&data), words, PREVIEW_CHARS))) }
+                @if summary.is_some_and(|summary| !has_all(summary)) { div.note { (payload::inline(marked(&data, words, PREVIEW_CHARS))) } }
             }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
             td.named data-label="Of" { a href=(visitor.with(&[("emitter", Some(emitter))])) { (named(names.of_emitter(&event.emitter), emitter)) } }

@@ -26,6 +26,7 @@ use crate::{
         event_row::summary,
         icon::{Icon, icon},
         name::{self, named},
+        payload,
         text::{self, bytes},
         time,
         tree::Tree,
@@ -76,7 +77,7 @@ pub(crate) async fn show(
     let body = html! {
         p.crumbs { (name::emitter(&names, &of.emitter)) " / " a href={ (base) "/events" } { "Events" } }
         header.title {
-            h1 { (text::line(&summary(&logged.event))) }
+            h1 { (payload::inline(text::line(&summary(&logged.event)))) }
             div.actions {
                 a.button href={ (address) "/raw" } download { "Download" }
                 @if let Some(text) = as_parameter(&logged.event) {
@@ -96,6 +97,7 @@ pub(crate) async fn show(
         (caused(&runs, &names, &visitor))
     };
     Ok(Page::of(Section::Sources, summary(&logged.event), body)
+        .masked("Event")
         .command(format!("headwater events {} --json", of.emitter)))
 }
 
@@ -147,7 +149,7 @@ fn facts(logged: &LoggedEvent, of: &EventRef, visitor: &Visitor) -> Markup {
             @if let Some(ts) = event.ts { dt { "Its time" } dd { (time::exact(headwater_model::time::EpochMs(ts as u64))) } }
             @if let Some(at) = logged.deliver_at_ms { dt { "Released" } dd { (time::ago(at, visitor.now_ms)) } }
             @if event.channel != Channel::default() { dt { "Channel" } dd { (text::line(event.channel.name())) } }
-            @if let Some(key) = &event.key { dt { "Id for dedupe" } dd { (text::line(&key.text())) } }
+            @if let Some(key) = &event.key { dt { "Id for dedupe" } dd { (payload::inline(text::line(&key.text()))) } }
             dt { "Id" } dd { (copyable(&of.id.to_string())) }
             dt { "Size" } dd { (bytes(event.event.get().len())) }
             @if let Some(run) = &event.run_id { dt { "From" } dd { a href={ "/runs/" (run) } { "this run" } } }
@@ -173,7 +175,7 @@ fn value(event: &Event, address: &str, visitor: &Visitor) -> Markup {
         @if !at.is_empty() { p { a href=(address) { "The whole value" } } }
         @match whole.pointer(&at) {
             // A long text is shown whole at its own address.
-            Some(Value::String(text)) if !at.is_empty() => { pre tabindex="0" { (text::value(text)) } }
+            Some(Value::String(text)) if !at.is_empty() => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
             Some(shown) => { (tree.markup(shown)) }
             None => { p.note { "The event has nothing at " code { (text::visible(&at)) } "." } }
         }

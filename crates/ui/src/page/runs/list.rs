@@ -7,7 +7,10 @@ use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_platform::{CappedCount, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter};
 use maud::{Markup, html};
 
-use super::filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of};
+use super::{
+    filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of},
+    selected::REPLAYS,
+};
 use crate::{
     address::{self, Address as _},
     page::deliveries::list::capped,
@@ -16,7 +19,7 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         outcome::{cause, outcome, trigger},
-        run_status,
+        run_status, selection,
         strip::{Hour, strip},
         text, time,
     },
@@ -164,18 +167,30 @@ fn cleared(visitor: &Visitor) -> String {
 }
 
 fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
+    let some_replay = runs.iter().any(|entry| can_replay(entry).is_some());
     html! {
+        @if some_replay { (selection::bar(visitor, "/runs/selected", &REPLAYS)) }
         table.list {
             thead { tr {
+                @if some_replay { (selection::head()) }
                 th scope="col" { "Queued" } th scope="col" { "State" } th scope="col" { "Source or workflow" } th scope="col" { "Cause" }
                 th.number scope="col" { "Took" } th.number scope="col" { "Emitted" } th scope="col" { "Error" }
             } }
-            tbody { @for entry in runs { (row(entry, visitor)) } }
+            tbody { @for entry in runs { (row(entry, some_replay, visitor)) } }
         }
     }
 }
 
-fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
+/// The id of a run that can be done again from its event: one of a workflow that has ended. Runs of sources keep none.
+fn can_replay(entry: &RunEntry) -> Option<&str> {
+    let is_over = entry.run.ended_at_ms.is_some();
+    match &entry.runnable {
+        RunnableId::Workflow(_) if is_over => Some(entry.run.id.as_str()),
+        RunnableId::Workflow(_) | RunnableId::Source(_) => None,
+    }
+}
+
+fn row(entry: &RunEntry, some_replay: bool, visitor: &Visitor) -> Markup {
     let run = &entry.run;
     let queued = time::ago(run.queued_at_ms, visitor.now_ms);
     let base = entry.runnable.address();
@@ -187,6 +202,7 @@ fn row(entry: &RunEntry, visitor: &Visitor) -> Markup {
     };
     html! {
         tr {
+            @if some_replay { (selection::cell(visitor, can_replay(entry), run.id.as_str())) }
             td.narrow { @match address { Some(address) => { a href=(address) { (queued) } } None => { (queued) } } }
             td data-label="State" {
                 @match (&entry.runnable, &entry.ended) {

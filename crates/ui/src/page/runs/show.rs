@@ -23,6 +23,7 @@ use crate::{
         empty::empty,
         icon::{Icon, icon},
         outcome::{outcome, trigger},
+        payload,
         state::{Tone, state},
         text::{self, counted},
         time,
@@ -142,7 +143,7 @@ fn row(event: &RunEvent, base: &str, visitor: &Visitor) -> Markup {
     html! {
         tr {
             td.narrow { (time::ago(event.id.ms, visitor.now_ms)) }
-            th scope="row" { a href=(address) { @match &event.summary { Some(summary) => { (text::line(summary)) } None => { (event.id) } } } }
+            th scope="row" { a href=(address) { @match &event.summary { Some(summary) => { (payload::inline(text::line(summary))) } None => { (event.id) } } } }
             td data-label="Channel" { @if event.channel != Channel::default() { (text::line(event.channel.name())) } }
             td data-label="Deliveries" { (deliveries(&event.deliveries)) }
         }
@@ -177,7 +178,7 @@ fn log(view: &RunView) -> Markup {
             div.log tabindex="0" role="region" aria-label="Log of the run" {
                 ol { @for logged in &view.logs {
                     @let (word, class) = logs::level(logged.line.level);
-                    li class=(class) { (time::exact(logged.line.ts)) span { (word) } span { (text::value(&logged.line.message)) } }
+                    li class=(class) { (time::exact(logged.line.ts)) span { (word) } span { (payload::inline(text::value(&logged.line.message))) } }
                 } }
             }
         }

@@ -9,6 +9,7 @@ use headwater_platform::{
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use url::form_urlencoded::Serializer;
 
 use super::page;
 use crate::{
@@ -44,7 +45,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, PlatformError> {
+    pub(super) fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, PlatformError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let now_ms = visitor.now_ms;
         Ok(AuditFilter {
@@ -71,6 +72,16 @@ impl Wanted {
             ("until", self.until.trim()),
         ];
         all.into_iter().filter(|(_, text)| !text.is_empty())
+    }
+
+    /// The address of the file with what they find.
+    fn file(&self, visitor: &Visitor) -> String {
+        let mut query = Serializer::new(String::new());
+        if let Some(id) = &visitor.workspace {
+            query.append_pair("workspace", id.as_str());
+        }
+        query.extend_pairs(self.given());
+        format!("/settings/audit/export?{}", query.finish())
     }
 
     /// The same with the command line.
@@ -101,7 +112,7 @@ pub(crate) async fn show(
         @if found.items.is_empty() {
             (nothing(&wanted, days))
         } @else {
-            p.note { (capped(count)) @if count.count == 1 && !count.is_capped { " record" } @else { " records" } }
+            p.note { (capped(count)) @if count.count == 1 && !count.is_capped { " record" } @else { " records" } ", " a href=(wanted.file(&visitor)) download { "download all as NDJSON" } }
             (table(&found.items, &visitor))
         }
         (pages(&found, &visitor))

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
-use headwater_model::id::SourceId;
-use headwater_platform::{ComponentRef, SavedComponent, UpdateSource};
+use headwater_model::{id::SourceId, prop::ConfiguredProps};
+use headwater_platform::{CallTarget, ComponentRef, SavedComponent, UpdateSource};
 use maud::{Markup, html};
 
 use super::head::Shown;
 use crate::{
     fields::Fields,
     page::deploy::{
-        code::{Written, editor, failed, input},
+        code::{NOT_SAVED, NOT_TRIED, Written, editor, failed, input},
         component::check_type,
+        trial,
     },
     part::{
         icon::{Icon, icon},
@@ -46,6 +47,9 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let base = shown.base();
+    if given.action == "try" {
+        return attempt(&ui, &visitor, &shown, &given.code).await;
+    }
     let changed = match given.action.as_str() {
         "save" => {
             let workspace = shown.view.source.owner.workspace_id.clone();
@@ -80,7 +84,7 @@ pub(crate) async fn submit(
             Ok(see_other_saying(&visitor, &base, &said))
         }
         Err(error) => {
-            let failed = failed(error)?;
+            let failed = failed(error, NOT_SAVED)?;
             let component = component(&ui, &visitor, &shown).await?;
             let page = page(&shown, &component, &given.code, Some(failed));
             Ok(page
@@ -88,6 +92,36 @@ pub(crate) async fn submit(
                 .into_response())
         }
     }
+}
+
+/// Runs the code once with the values of the source, which goes on as it is.
+async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> FormReply {
+    let source = &shown.view.source;
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let workspace = source.owner.workspace_id.clone();
+    let tried = match platform
+        .save_component(caller, &input(code), workspace)
+        .await
+    {
+        Ok(component) => {
+            check_type(&component)?;
+            let target = CallTarget {
+                component: ComponentRef::Id(component.id),
+                workspace_id: None,
+                source_id: Some(source.id.clone()),
+                configured_props: ConfiguredProps::new(),
+            };
+            platform.try_source(caller, &target, None).await
+        }
+        Err(error) => Err(error),
+    };
+    let (above, status) = match tried {
+        Ok(report) => (trial::result(&report), StatusCode::OK),
+        Err(error) => (failed(error, NOT_TRIED)?, StatusCode::UNPROCESSABLE_ENTITY),
+    };
+    let component = component(ui, visitor, shown).await?;
+    let page = page(shown, &component, code, Some(above));
+    Ok(page.with_status(status).into_response())
 }
 
 async fn component(ui: &Ui, visitor: &Visitor, shown: &Shown) -> Result<SavedComponent, Problem> {
@@ -116,6 +150,7 @@ fn page(shown: &Shown, component: &SavedComponent, code: &str, failed: Option<Ma
             div.actions {
                 button.primary name="action" value="update" data-saves { (icon(Icon::Ok)) "Update the source" }
                 button name="action" value="save" { (icon(Icon::Next)) "Save, then its values" }
+                button name="action" value="try" data-tests { (icon(Icon::Play)) "Try it" }
                 a.button.quiet href={ (base) "/config" } { "Cancel" }
             }
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::head::Shown;
 use crate::{
-    part::{text, time, tree::Tree},
+    part::{payload, text, time, tree::Tree},
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -64,7 +64,7 @@ fn values(shown: &Shown) -> Markup {
                         th scope="row" { (text::line(name)) }
                         td data-label="Value" {
                             @if shown.view.secrets.contains(name) { span.note { "set, not shown" } }
-                            @else if let Value::String(text) = value { (text::line(text)) }
+                            @else if let Value::String(text) = value { (payload::inline(text::line(text))) }
                             @else { (Tree { part: &part, name, at: "" }.markup(value)) }
                         }
                     }

@@ -16,7 +16,7 @@ use crate::{
         icon::{Icon, icon},
         outcome::outcome,
         pager::{Ends, pager},
-        text, time,
+        payload, selection, text, time,
     },
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -50,6 +50,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
                 @if sources.items.is_empty() {
                     (reduced::none_left(&list, "sources"))
                 } @else {
+                    (selection::bar(&visitor, "/sources/selected", &[("pause", "Pause"), ("resume", "Resume"), ("delete", "Delete")]))
                     (table(&visitor, sources.items.into_iter().zip(health)))
                     (pager(&visitor, &ends))
                 }
@@ -66,6 +67,7 @@ fn table(visitor: &Visitor, sources: impl Iterator<Item = (SourceView, SourceHea
         table.list {
             thead {
                 tr {
+                    (selection::head())
                     th scope="col" { "Name" }
                     th scope="col" { "State" }
                     th scope="col" { "Runs on" }
@@ -84,6 +86,7 @@ fn row(visitor: &Visitor, shown: Shown) -> Markup {
     let Shown { view, health } = &shown;
     html! {
         tr data-row=(view.source.id) {
+            (selection::cell(visitor, Some(view.source.id.as_str()), shown.name()))
             th scope="row" { a href=(shown.base()) { (text::line(shown.name())) } }
             td data-label="State" { (health_state(view, health)) }
             td data-label="Runs on" { (shown.triggers()) }
@@ -97,7 +100,7 @@ fn row(visitor: &Visitor, shown: Shown) -> Markup {
                 @match &health.last_event {
                     Some(event) => {
                         (time::ago(event.indexed_at_ms, now_ms)) " "
-                        @if let Some(summary) = &event.summary { (text::line(summary)) }
+                        @if let Some(summary) = &event.summary { (payload::inline(text::line(summary))) }
                     }
                     None => { span.note { "none" } }
                 }

@@ -13,7 +13,7 @@ use crate::{
         empty::empty,
         event_list::live_bar,
         pager::{Ends, pager},
-        text, time,
+        payload, text, time,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -61,7 +61,7 @@ pub(crate) async fn show(
 
 fn row(event: &Event) -> Markup {
     let Ok(line) = serde_json::from_str::<LogLine>(event.event.get()) else {
-        return html! { li data-row=(event.id) { (time::exact(event.indexed_at_ms)) span {} span { (text::value(event.event.get())) } } };
+        return html! { li data-row=(event.id) { (time::exact(event.indexed_at_ms)) span {} span { (payload::inline(text::value(event.event.get()))) } } };
     };
     let (word, class) = level(line.level);
     html! {
@@ -71,7 +71,7 @@ fn row(event: &Event) -> Markup {
                 Some(run) => { a href={ "/runs/" (run) } { (word) } }
                 None => { span { (word) } }
             }
-            span { (text::value(&line.message)) }
+            span { (payload::inline(text::value(&line.message))) }
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     fields::Fields,
     part::{
         icon::{Icon, icon},
+        payload,
         text::{self, counted},
     },
     path::PathId,
@@ -77,16 +78,24 @@ fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -
         h2 { "Run now" }
         (above)
         form method="post" action={ (shown.base()) "/run" } {
-            div.field {
+            (payload_if(!event.is_empty(), html! { div.field {
                 label for="event" { "Event" }
                 textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
                 p.hint { "JSON that " code { "run(event)" } " is given. Empty: the event of a run by hand, with a timestamp." }
-            }
+            } }))
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
     Page::of(Section::Sources, format!("Run {}", shown.name()), body)
         .command(format!("headwater run {}", shown.quoted()))
+}
+
+/// A field that is hidden with payloads if it has one.
+fn payload_if(has_payload: bool, field: Markup) -> Markup {
+    match has_payload {
+        true => payload::block(field),
+        false => field,
+    }
 }
 
 fn ended(report: &RunReport, shown: &Shown) -> Markup {
@@ -102,7 +111,7 @@ fn ended(report: &RunReport, shown: &Shown) -> Markup {
                 div.log tabindex="0" aria-label="Log of the run" {
                     ol { @for line in &report.logs {
                         @let (word, class) = level(line.level);
-                        li class=(class) { span {} span { (word) } span { (text::value(&line.message)) } }
+                        li class=(class) { span {} span { (word) } span { (payload::inline(text::value(&line.message))) } }
                     } }
                 }
             }

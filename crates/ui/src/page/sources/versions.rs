@@ -25,6 +25,7 @@ use crate::{
     part::{
         diff::diff,
         empty::empty,
+        payload,
         state::{Tone, state},
         text::{self, bytes, cut},
         time,
@@ -230,7 +231,7 @@ fn differences(current: &SourceDeploymentDetail, former: &SourceDeploymentDetail
             },
             None => p.note { "The code of one of them belongs to a component that you cannot see." },
         }
-        (part("Values", diff(&values(&current.view), &values(&former.view))))
+        (part("Values", diff(&values(&current.view), &values(&former.view)).map(payload::block)))
         p.note { "Secret values are not shown and not compared; rolling back takes up those of this version." }
     }
 }

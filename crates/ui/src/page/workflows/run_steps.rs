@@ -15,7 +15,7 @@ use crate::{
     page::sources::logs::level,
     part::{
         empty::empty,
-        run_status,
+        payload, run_status,
         text::{self, counted, grouped},
         time,
         tree::Tree,
@@ -271,7 +271,7 @@ fn item(steps: &Steps<'_>, number: usize, step: &StepView, node: Option<&NodeOut
                 div.log tabindex="0" role="region" aria-label={ "Log of " (step.namespace) } {
                     ol { @for line in &step.logs {
                         @let (word, class) = level(line.level);
-                        li class=(class) { (time::exact(line.ts)) span { (word) } span { (text::value(&line.message)) } }
+                        li class=(class) { (time::exact(line.ts)) span { (word) } span { (payload::inline(text::value(&line.message))) } }
                     } }
                 }
             }
@@ -312,7 +312,7 @@ fn results(steps: &Steps<'_>, number: usize, step: &StepView) -> Markup {
 
 fn summary_line(summary: &RawValue) -> Markup {
     match serde_json::from_str::<String>(summary.get()) {
-        Ok(summary) => html! { span.note { (text::line(&summary)) } },
+        Ok(summary) => html! { span.note { (payload::inline(text::line(&summary))) } },
         Err(_) => html! {},
     }
 }

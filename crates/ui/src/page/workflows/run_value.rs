@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{RunPath, run_steps::tree};
 use crate::{
-    part::{code::copyable, text},
+    part::{code::copyable, payload, text},
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -33,7 +33,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         h1 { (text::line(&name)) @if !at.is_empty() { " " span.note { (text::value(&at)) } } }
         @match value {
             // A text is shown whole here, with its lines.
-            Value::String(text) => { pre tabindex="0" { (text::value(text)) } }
+            Value::String(text) => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
             value => { (tree(value, &name, &at, &address)) }
         }
         p.note { (text::bytes(value_bytes(value))) " of JSON" }

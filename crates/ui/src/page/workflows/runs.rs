@@ -9,12 +9,13 @@ use maud::{Markup, html};
 
 use super::head::Shown;
 use crate::{
+    page::runs::selected::REPLAYS,
     part::{
         code::copyable,
         empty::empty,
         outcome::cause,
         pager::{Ends, pager},
-        run_status, text, time,
+        run_status, selection, text, time,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -88,10 +89,13 @@ fn filters(visitor: &Visitor, current: RunsFilter) -> Markup {
 }
 
 fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
+    let some_ended = runs.iter().any(|run| run.ended_at_ms.is_some());
     html! {
+        @if some_ended { (selection::bar(visitor, "/runs/selected", &REPLAYS)) }
         table.list {
             thead {
                 tr {
+                    @if some_ended { (selection::head()) }
                     th scope="col" { "Queued" }
                     th scope="col" { "Status" }
                     th scope="col" { "Cause" }
@@ -104,6 +108,7 @@ fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
             tbody {
                 @for run in runs {
                     tr {
+                        @if some_ended { (selection::cell(visitor, run.ended_at_ms.map(|_| run.id.as_str()), run.id.as_str())) }
                         th.narrow scope="row" { a href={ (base) "/runs/" (run.id) } { (time::ago(run.queued_at_ms, visitor.now_ms)) } }
                         td data-label="Status" { (run_status::of_run(run.status)) }
                         td data-label="Cause" { (cause(base, run)) }

@@ -109,6 +109,14 @@ fn general() -> Vec<Route> {
             method: Method::POST,
             ..get("/theme", SignedIn, BrowserOnly("the look of pages"))
         },
+        Route {
+            method: Method::POST,
+            ..get(
+                "/masking",
+                SignedIn,
+                BrowserOnly("what a browser shows of a page"),
+            )
+        },
         page(
             "/",
             SignedIn,
@@ -156,6 +164,12 @@ fn of_sources() -> Vec<Route> {
             SignedIn,
             &["list_own_sources", "list_workspace_sources"],
         ),
+        page("/sources/selected", Owner, &["show_source"]),
+        post(
+            "/sources/selected",
+            Owner,
+            &["patch_source", "delete_source"],
+        ),
         page(
             "/sources/{id}",
             Owner,
@@ -189,7 +203,7 @@ fn of_sources() -> Vec<Route> {
         post(
             "/sources/{id}/code",
             Owner,
-            &["save_component", "patch_source"],
+            &["save_component", "patch_source", "try_source"],
         )
         .with(&[("code", "export default {};"), ("action", "update")]),
     ]
@@ -197,6 +211,8 @@ fn of_sources() -> Vec<Route> {
 
 fn of_events_and_versions() -> Vec<Route> {
     vec![
+        page("/runs/selected", Owner, &["show_run"]),
+        post("/runs/selected", Owner, &["replay_run"]),
         page("/sources/{id}/events", Owner, &["list_source_events"]),
         page(
             "/sources/{id}/events/{event_id}",
@@ -254,12 +270,17 @@ fn of_deploying() -> Vec<Route> {
     vec![
         page("/deploy", SignedIn, &["list_components"]),
         page("/deploy/code", SignedIn, &["save_component"]),
-        post("/deploy/code", SignedIn, &["save_component"]),
+        post("/deploy/code", SignedIn, &["save_component", "try_source"]),
         page("/deploy/{*reference}", Owner, &["show_component"]),
         post(
             "/deploy/{*reference}",
             Owner,
-            &["deploy_source", "list_prop_options", "list_component_props"],
+            &[
+                "deploy_source",
+                "try_source",
+                "list_prop_options",
+                "list_component_props",
+            ],
         ),
     ]
 }
@@ -300,6 +321,12 @@ fn of_webhooks() -> Vec<Route> {
         post("/deliveries/retry", SignedIn, &["retry_deliveries"]),
         page("/deliveries/discard", SignedIn, &["count_deliveries"]),
         post("/deliveries/discard", SignedIn, &["discard_deliveries"]),
+        page("/deliveries/selected", Owner, &["show_delivery"]),
+        post(
+            "/deliveries/selected",
+            Owner,
+            &["retry_delivery", "discard_delivery"],
+        ),
         page("/deliveries/{id}", Owner, &["show_delivery"]),
         post("/deliveries/{id}/retry", Owner, &["retry_delivery"]),
         post("/deliveries/{id}/discard", Owner, &["discard_delivery"]),
@@ -379,6 +406,7 @@ fn of_data() -> Vec<Route> {
     vec![
         page("/data", SignedIn, &["list_data_stores"]),
         page("/data/{name}", Owner, &["list_data_store_records"]),
+        page("/data/{name}/export", Owner, &["list_data_store_records"]),
         page("/data/{name}/record", Owner, &["show_data_store_record"]),
         // Whoever writes to a name has a data store of that name.
         post(
@@ -426,6 +454,7 @@ fn of_settings() -> Vec<Route> {
         post("/settings/variables/delete", Owner, &["delete_variable"]).with(&[("name", "TOKEN")]),
         page("/settings/usage", SignedIn, &["show_usage"]),
         page("/settings/audit", SignedIn, &["list_audit"]),
+        page("/settings/audit/export", SignedIn, &["list_audit"]),
         page("/settings/users", Administrator, &["list_users"]),
         post("/settings/users", Administrator, &["create_user"])
             .with(&[("username", "eve"), ("email", "eve@example.com")]),
@@ -439,6 +468,10 @@ fn of_settings() -> Vec<Route> {
             Administrator,
             &["delete_user"],
         ),
-        page("/settings/node", Administrator, &["readyz", "metrics"]),
+        page(
+            "/settings/node",
+            Administrator,
+            &["readyz", "metrics", "list_settings"],
+        ),
     ]
 }

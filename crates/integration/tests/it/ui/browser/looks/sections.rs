@@ -88,6 +88,8 @@ async fn sources_are_for_everybody_in_every_look() {
     let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
     pages.push(("run", run));
     pages.push(("sources", "/sources".to_owned()));
+    let chosen = format!("/sources/selected?act=delete&id={}", source.id);
+    pages.push(("sources-selected", chosen));
     look_at(&node, &pages).await;
 }
 
@@ -182,6 +184,11 @@ async fn webhooks_are_for_everybody_in_every_look() {
             ("deliveries-retry", "/deliveries/retry"),
             ("deliveries-discard", "/deliveries/discard"),
             ("delivery", &format!("/deliveries/{}", id(&delivery))),
+            ("deliveries-all-selected", "/deliveries?selected=all"),
+            (
+                "deliveries-selected",
+                &format!("/deliveries/selected?act=discard&id={}", id(&delivery)),
+            ),
         ],
     ));
     look_at(&node, &pages).await;
@@ -217,6 +224,9 @@ async fn workflows_are_for_everybody_in_every_look() {
         ],
     );
     pages.push(("workflows", "/workflows".to_owned()));
+    let chosen = done.rsplit('/').next().unwrap();
+    let chosen = format!("/runs/selected?act=replay&id={chosen}");
+    pages.push(("runs-selected", chosen));
     look_at(&node, &pages).await;
 }
 

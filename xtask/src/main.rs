@@ -12,9 +12,12 @@
 mod ci;
 mod command;
 mod compat;
+mod component_packages;
 mod dist;
 mod docs;
 mod generated;
+mod index;
+mod node;
 mod provision;
 mod soak;
 mod tidy;
@@ -30,6 +33,8 @@ usage: cargo xtask <task>
   pictures      takes the pictures of the README anew, into docs/pictures
   configuration writes docs/guide/configuration.md from the options of `serve`
   dist [OPTIONS] [deb|wheel|npm …]  packages that carry the binary, into target/dist
+  index [--binary FILE] [PACKAGE…]  the index of components that `headwater search` finds on npm, and
+                its page of the guide
   docs          builds the guide as a site with mdBook, into target/guide
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
@@ -48,6 +53,7 @@ fn main() -> ExitCode {
         ["soak", rest @ ..] => soak::run(rest),
         ["pictures"] => ci::pictures(),
         ["dist", rest @ ..] => dist::run(rest),
+        ["index", rest @ ..] => index::run(rest),
         ["docs"] => docs::build(),
         ["configuration"] => generated::configuration(),
         ["openapi"] => generated::openapi(),

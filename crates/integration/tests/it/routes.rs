@@ -101,6 +101,9 @@ mod orgs {
     }
 }
 mod packages {
+    mod components {
+        mod get;
+    }
     mod modules {
         mod get;
     }

@@ -204,9 +204,9 @@ impl Platform {
         }
         let mut fields = self.accounts.opened_fields(&account)?;
         for (name, value) in given {
-            match value {
-                Value::Null => fields.remove(&name),
-                value => fields.insert(name, value),
+            match value.is_null() {
+                true => fields.remove(&name),
+                false => fields.insert(name, value),
             };
         }
         if let Some(app) = self.core.config.apps.get(&account.app) {

@@ -6,8 +6,6 @@
 
 mod component;
 mod explained;
-mod http;
-mod node;
 mod options;
 mod packages;
 mod record;
@@ -23,13 +21,15 @@ use std::sync::{
 use anyhow::{Context as _, Result, bail};
 
 use self::{
-    node::Node,
     options::Options,
     packages::Module,
     record::{Record, Weight},
     results::Results,
 };
-use crate::command::{cargo, root, run as run_command};
+use crate::{
+    command::{cargo, root, run as run_command},
+    node::Node,
+};
 
 /// Saves, loads and reports, as the command line says.
 pub(crate) fn run(words: &[&str]) -> Result<()> {

@@ -12,8 +12,12 @@
 mod ci;
 mod command;
 mod compat;
+mod component_packages;
+mod dist;
 mod docs;
 mod generated;
+mod index;
+mod node;
 mod provision;
 mod soak;
 mod tidy;
@@ -28,6 +32,9 @@ usage: cargo xtask <task>
   ci            formatting, lints, tidy, the runtime's checks, then every test
   pictures      takes the pictures of the README anew, into docs/pictures
   configuration writes docs/guide/configuration.md from the options of `serve`
+  dist [OPTIONS] [deb|wheel|npm …]  packages that carry the binary, into target/dist
+  index [--binary FILE] [PACKAGE…]  the index of components that `headwater search` finds on npm, and
+                its page of the guide
   docs          builds the guide as a site with mdBook, into target/guide
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
@@ -45,6 +52,8 @@ fn main() -> ExitCode {
         ["compat", rest @ ..] => compat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["pictures"] => ci::pictures(),
+        ["dist", rest @ ..] => dist::run(rest),
+        ["index", rest @ ..] => index::run(rest),
         ["docs"] => docs::build(),
         ["configuration"] => generated::configuration(),
         ["openapi"] => generated::openapi(),

@@ -150,25 +150,30 @@ pub(crate) fn python() -> Result<()> {
     }
 }
 
-/// The interpreter of a virtual environment with the packages that tests use. It is made anew
-/// whenever the requirements change.
+/// The interpreter with the packages that tests use.
 pub(crate) fn python_venv() -> Result<PathBuf> {
     if let Some(path) = from_environment("HEADWATER_TEST_PYTHON") {
         return Ok(path);
     }
-    let requirements = root().join(REQUIREMENTS);
-    let wanted = std::fs::read_to_string(&requirements)
-        .with_context(|| format!("cannot read {REQUIREMENTS}"))?;
-    let venv = target_dir().join("test-python");
+    venv("test-python", REQUIREMENTS).context(
+        "cannot install the Python packages that tests use; set HEADWATER_TEST_PYTHON to an \
+         interpreter that has them",
+    )
+}
+
+/// The interpreter of the virtual environment of that name, with the packages of a file. It is made anew whenever
+/// that file changes.
+pub(crate) fn venv(name: &str, requirements: &str) -> Result<PathBuf> {
+    let path = root().join(requirements);
+    let wanted =
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read {requirements}"))?;
+    let venv = target_dir().join(name);
     let interpreter = venv.join("bin/python");
     let installed = venv.join("installed-requirements.txt");
     if std::fs::read_to_string(&installed).is_ok_and(|text| text == wanted) {
         return Ok(interpreter);
     }
-    install_packages(&venv, &requirements).context(
-        "cannot install the Python packages that tests use; set HEADWATER_TEST_PYTHON to an \
-         interpreter that has them",
-    )?;
+    install_packages(&venv, &path)?;
     std::fs::write(&installed, wanted)
         .with_context(|| format!("cannot write {}", installed.display()))?;
     Ok(interpreter)

@@ -87,6 +87,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(registry::show),
     || routes!(registry::publish_folder),
     || routes!(registry::package_modules),
+    || routes!(registry::package_components),
     // Deployed components and their runs.
     || routes!(sources::deploy),
     || routes!(sources::show, sources::put, sources::patch, sources::delete),

@@ -69,7 +69,10 @@ pub(crate) use self::{
         BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
     },
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
-    registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
+    registry::{
+        IndexedComponent, PackageModules, PackageRequest, PublishComponent, PublishedComponent,
+        SearchPackages,
+    },
     run::{ActionReport, RunReport},
     run_record::{Run, RunsRequest},
     run_search::{ListedRun, RunCounts, RunHour, RunHoursRequest, SearchRuns},

@@ -19,6 +19,7 @@ mod import;
 mod listen;
 mod props;
 mod runs;
+mod search;
 mod tenants;
 mod variables;
 mod webhooks;
@@ -46,15 +47,16 @@ pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
+pub(crate) use self::search::SearchArguments;
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
 };
 pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
-    CreateWebhookArguments, ReplayArguments, RotateSecretArguments, SubscriptionArguments,
-    SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments, VerifyArguments,
-    WebhookOrdering, WebhooksArguments, WebhooksCommand,
+    CreateWebhookArguments, DeleteSubscriptionArguments, ReplayArguments, RotateSecretArguments,
+    SubscriptionArguments, SubscriptionsArguments, SubscriptionsCommand, UpdateWebhookArguments,
+    VerifyArguments, WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
 pub(crate) use self::workflows::{
     CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
@@ -218,6 +220,8 @@ pub(crate) enum ClientCommand {
     Delete(DeleteArguments),
     /// List sources, or the components that can be deployed
     List(ListArguments),
+    /// Find components, on the node and in npm packages, and the command to deploy or run each
+    Search(SearchArguments),
     /// Publish components to the node's registry, where all users can deploy them by key
     Publish(PublishArguments),
     /// Copy sources, webhooks and subscriptions from Pipedream or another node

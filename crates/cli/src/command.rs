@@ -35,6 +35,7 @@ mod run;
 mod run_action;
 mod runs;
 mod save;
+mod search;
 mod show;
 mod stream;
 mod subscriptions;
@@ -65,6 +66,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
             Some(ListWhat::Sources(arguments)) => list::run(session, &arguments).await,
             Some(ListWhat::Components(arguments)) => components::run(session, arguments).await,
         },
+        ClientCommand::Search(arguments) => search::run(session, arguments).await,
         ClientCommand::Publish(arguments) => publish::run(session, &arguments).await,
         ClientCommand::Import(arguments) => import::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,

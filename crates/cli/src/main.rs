@@ -9,6 +9,7 @@ mod at_file;
 mod bundle;
 mod client;
 mod command;
+mod completion;
 mod confirm;
 mod connect;
 mod display;
@@ -48,6 +49,7 @@ fn main() -> std::process::ExitCode {
     if let Some(launched) = launcher::launch_if_asked() {
         return launched;
     }
+    completion::complete_if_asked();
     let parsed = arguments::command().try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = parsed.unwrap_or_else(|error| usage::explained(error).exit());

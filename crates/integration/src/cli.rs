@@ -83,11 +83,37 @@ impl Node {
         Dialogue::piped(command)
     }
 
+    /// A shell in a folder that runs `script`, with this node's address and key, and the binary in its `PATH`. The folder
+    /// is the home, and its `bin` comes first in the `PATH`.
+    pub fn shell(&self, folder: &Path, script: &str) -> tokio::process::Command {
+        let binaries = binary::path();
+        let binaries = binaries.parent().expect("the binary is in a folder");
+        let others = std::env::var("PATH").unwrap_or_default();
+        let mut command = tokio::process::Command::new("bash");
+        command
+            .args(["-euo", "pipefail", "-c", script])
+            .current_dir(folder)
+            .env("HOME", folder)
+            .env(
+                "PATH",
+                format!(
+                    "{}:{}:{others}",
+                    folder.join("bin").display(),
+                    binaries.display()
+                ),
+            );
+        self.as_client(command)
+    }
+
     /// The command itself, not started yet.
     pub fn command(&self, arguments: &[&str]) -> tokio::process::Command {
         let mut command = tokio::process::Command::new(binary::path());
+        command.args(arguments);
+        self.as_client(command)
+    }
+
+    fn as_client(&self, mut command: tokio::process::Command) -> tokio::process::Command {
         command
-            .args(arguments)
             .env("HEADWATER_URL", self.url())
             .env("HEADWATER_API_KEY", self.api_key())
             .env("HEADWATER_DATA_DIR", self.data_dir())

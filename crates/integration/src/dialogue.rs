@@ -11,7 +11,7 @@ use std::{
 
 use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::{Winsize, tcsetwinsize},
+    termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
 };
 use tokio::{
     process::{Child, Command},
@@ -46,7 +46,7 @@ struct Printed {
 
 impl Dialogue {
     /// Starts a command at a terminal. Standard output is no terminal, so that data stays apart.
-    pub(crate) fn at_terminal(mut command: Command) -> Self {
+    pub fn at_terminal(mut command: Command) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -82,7 +82,7 @@ impl Dialogue {
     }
 
     /// Starts a command of which standard output and standard error are awaited alike.
-    pub(crate) fn piped(mut command: Command) -> Self {
+    pub fn piped(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let (printed, data) = <(Arc<Printed>, Arc<Printed>)>::default();
         let stderr = child.stderr.take().unwrap().into_owned_fd().unwrap();
@@ -138,6 +138,22 @@ impl Dialogue {
             }
             changed.await;
         }
+    }
+
+    /// Waits until the terminal does not show what is typed: before that, a question for a secret takes nothing.
+    pub async fn hidden(&self) {
+        let keyboard = self.keyboard.as_ref().expect("it has a terminal");
+        let shows = || {
+            let modes = tcgetattr(keyboard).unwrap().local_modes;
+            modes.contains(LocalModes::ECHO)
+        };
+        let waiting = async {
+            while shows() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let waited = tokio::time::timeout(DEADLINE, waiting).await;
+        waited.unwrap_or_else(|_| panic!("it asks for no secret:\n{}", self.transcript()));
     }
 
     /// Types.

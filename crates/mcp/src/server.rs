@@ -25,8 +25,8 @@ use crate::{actions, api::Api, node::Node, settings::Settings};
 const INSTRUCTIONS: &str = "\
 Headwater runs components: small JavaScript modules that watch an API, a timer or an HTTP endpoint (sources) or do one \
 thing (actions). A source that is deployed emits events, which are kept and handed to whoever subscribed.
-To deploy a source: find its component (`list_components`, `list_package`, or `npm:@pipedream/APP/…`), read what it \
-asks for (`describe_component`), connect the account that it needs (`list_accounts`; `connect_account` gives a link that \
+To deploy a source: find its component (`list_components`, `search_packages`, `list_package`), read what it asks \
+for (`describe_component`), connect the account that it needs (`list_accounts`; `connect_account` gives a link that \
 the person must open), ask `list_options` for values that the app knows, then `deploy_source`. `watch_source` waits for \
 the next events; `read_events` reads those that are kept. If nothing arrives, `list_runs` and `read_logs` say why.";
 

@@ -14,6 +14,7 @@ mod audit;
 mod caller;
 mod changes;
 mod chore;
+mod component_index;
 mod config;
 mod conflict_text;
 mod core;
@@ -53,6 +54,7 @@ pub use accounts::Revocation;
 pub use audit::AuditAction;
 pub use caller::{Caller, Remote, Via, key_hash};
 pub use changes::Change;
+pub use component_index::IndexedComponent;
 pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
 pub use couriers::{
     ForwardedEvent, SentSample, Signer, WebhookRequest, new_secret as new_webhook_secret,

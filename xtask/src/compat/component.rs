@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, time::Instant};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{node::Node, packages::Module, record::Record};
+use super::{packages::Module, record::Record};
+use crate::node::Node;
 
 /// Saves and loads the component of `module`.
 pub(super) fn examine(node: &Node, module: &Module) -> Record {

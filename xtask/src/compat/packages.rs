@@ -3,37 +3,8 @@
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{node::Node, options::Options};
-
-/// The packages of components on npm: facts, kept here since no registry lists a scope.
-const PACKAGES: &[&str] = &[
-    "@pipedream/apify",
-    "@pipedream/aws",
-    "@pipedream/brex",
-    "@pipedream/canva",
-    "@pipedream/clio",
-    "@pipedream/docusign",
-    "@pipedream/gitlab",
-    "@pipedream/google_drive",
-    "@pipedream/helper_functions",
-    "@pipedream/launchdarkly",
-    "@pipedream/linear_app",
-    "@pipedream/linkedin",
-    "@pipedream/microsoft_outlook",
-    "@pipedream/monday",
-    "@pipedream/mysql",
-    "@pipedream/notiff_io",
-    "@pipedream/notion",
-    "@pipedream/pipedream",
-    "@pipedream/postgresql",
-    "@pipedream/procore",
-    "@pipedream/quickbooks",
-    "@pipedream/ramp",
-    "@pipedream/sftp",
-    "@pipedream/shopify",
-    "@pipedream/slack",
-    "@pipedream/youtube_data_api",
-];
+use super::options::Options;
+use crate::{component_packages::PACKAGES, node::Node};
 
 /// A file of a package at the version it has now.
 #[derive(Debug, Clone)]

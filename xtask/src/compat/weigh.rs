@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::{
     component::elapsed_ms,
-    node::Node,
     record::{Memory, Record, Weight},
 };
+use crate::node::Node;
 
 /// How long a warm worker may take to be there alone: after a save, a process waits a minute for the next one.
 const WARM_DEADLINE: Duration = Duration::from_secs(150);

@@ -88,9 +88,10 @@ pub(crate) async fn show(
     data(platform.account(&caller, &id).await?.into())
 }
 
-/// Renames an account
+/// Changes an account
 ///
-/// Sources keep using it: they choose accounts by id. Not part of Pipedream's API.
+/// Its name, or values of its fields. Sources keep using it: they choose accounts by id. One of `name` and `fields` is
+/// required. Not part of Pipedream's API.
 #[utoipa::path(
     patch,
     path = "/accounts/{id}",
@@ -98,7 +99,7 @@ pub(crate) async fn show(
     tag = "Accounts",
     params(("id" = id::Account, Path)),
     request_body = UpdateAccount,
-    responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn patch(
     State(platform): ApiState,
@@ -106,8 +107,18 @@ pub(crate) async fn patch(
     PathId(id): PathId<AccountId>,
     Params(request): Params<UpdateAccount>,
 ) -> DataReply<Account> {
-    let name = request.name.unwrap_or_default();
-    data(platform.rename_account(&caller, &id, &name).await?.into())
+    let changed = match request.fields {
+        Some(fields) => Some(platform.update_account_fields(&caller, &id, fields).await?),
+        None => None,
+    };
+    let account = match (request.name, changed) {
+        (None, Some(changed)) => changed,
+        (name, _) => {
+            let name = name.unwrap_or_default();
+            platform.rename_account(&caller, &id, &name).await?
+        }
+    };
+    data(account.into())
 }
 
 /// Checks an account

@@ -1,15 +1,19 @@
 //! `/components/registry` and `/packages`: components for every user of the node, and where they
 //! come from.
 
-use axum::extract::{Extension, State};
+use axum::{
+    Json,
+    extract::{Extension, State},
+};
 
-use super::{ApiState, CallerExtension, DataReply, data, required};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data, required};
 use crate::{
-    extract::{Params, PathText},
+    extract::{Pages, Paging, Params, PathText, cursor},
     openapi::failure,
     wire::{
-        Component, Data, FolderComponentResult, PackageModules, PackageRequest, PublishComponent,
-        PublishFolder, PublishedComponent,
+        Component, Data, FolderComponentResult, IndexedComponent, PackageModules, PackageRequest,
+        Paged, PublishComponent, PublishFolder, PublishedComponent, SearchPackages, TextCursor,
+        place,
     },
 };
 
@@ -98,4 +102,29 @@ pub(crate) async fn package_modules(
 ) -> DataReply<PackageModules> {
     let specifier = required("specifier", request.specifier)?;
     data(platform.package_modules(&caller, &specifier).await?.into())
+}
+
+/// Searches the components that npm packages have
+///
+/// Those of an index that comes with the node, in the order of their keys; `indexed_on` is the day on which a package was
+/// looked at. Their newest versions are deployed by `specifier`, as `component_url`. Not part of Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/packages/components",
+    operation_id = "search_package_components",
+    tag = "Components",
+    params(Pages, SearchPackages),
+    responses((status = 200, description = "A page of components.", body = Paged<IndexedComponent>)),
+)]
+pub(crate) async fn package_components(
+    State(platform): ApiState,
+    Paging(page): Paging<TextCursor<String>>,
+    Params(request): Params<SearchPackages>,
+) -> PageReply<IndexedComponent> {
+    let found = platform.indexed_components(&request.into(), &TextCursor::bare(page));
+    Ok(Json(Paged::new(
+        found,
+        |component| cursor(&place(component.key)),
+        IndexedComponent::from,
+    )))
 }

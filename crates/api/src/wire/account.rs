@@ -51,8 +51,12 @@ impl From<CreateAccount> for headwater_platform::NewAccount {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct UpdateAccount {
     /// To tell accounts of one app apart, up to 256 characters.
-    #[schema(required, nullable = false)]
+    #[schema(nullable = false)]
     pub(crate) name: Option<String>,
+    /// New values of fields of `$auth`; null removes one, and the others stay.
+    #[serde(default, deserialize_with = "lenient::object")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) fields: Option<ConfiguredProps>,
 }
 
 /// An account to be connected in a browser.

@@ -148,7 +148,7 @@ impl From<prop::PropDefinition> for PropDefinition {
 }
 
 /// Apps are refused when they are saved, so none is shown.
-fn component_type() -> Object {
+pub(super) fn component_type() -> Object {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .enum_values(Some(["source", "action"]))
@@ -208,23 +208,32 @@ pub(crate) struct ListComponents {
 /// The types that components can be listed by.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum ListedType {
+pub(super) enum ListedType {
     Source,
     Action,
 }
 
 impl ListComponents {
     pub(crate) fn into_parts(self) -> (ComponentFilter, Option<WorkspaceId>) {
-        let words = self.q.unwrap_or_default();
-        let filter = ComponentFilter {
-            words: words.split_whitespace().map(str::to_owned).collect(),
-            app: self.app.filter(|app| !app.is_empty()),
-            component_type: self.component_type.map(|listed| match listed {
-                ListedType::Source => ComponentType::Source,
-                ListedType::Action => ComponentType::Action,
-            }),
-        };
+        let filter = component_filter(self.q, self.app, self.component_type);
         (filter, self.workspace_id.or(self.org_id))
+    }
+}
+
+/// The components that these parameters of a search mean.
+pub(super) fn component_filter(
+    q: Option<String>,
+    app: Option<String>,
+    component_type: Option<ListedType>,
+) -> ComponentFilter {
+    let words = q.unwrap_or_default();
+    ComponentFilter {
+        words: words.split_whitespace().map(str::to_owned).collect(),
+        app: app.filter(|app| !app.is_empty()),
+        component_type: component_type.map(|listed| match listed {
+            ListedType::Source => ComponentType::Source,
+            ListedType::Action => ComponentType::Action,
+        }),
     }
 }
 

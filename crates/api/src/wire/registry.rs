@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use headwater_platform::ComponentInput;
+use headwater_model::component::ComponentType;
+use headwater_platform::{ComponentFilter, ComponentInput};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Component;
+use super::{
+    Component,
+    component::{ListedType, component_filter, component_type},
+};
 
 /// A component to publish. One of `component_code` and `component_url` is required.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -73,6 +77,64 @@ impl From<headwater_platform::PackageModules> for PackageModules {
         Self {
             specifier: listed.package.to_string(),
             modules: listed.modules,
+        }
+    }
+}
+
+/// `GET /packages/components`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SearchPackages {
+    /// Words to search for in key, name, description and package. All of them must occur, in any case.
+    q: Option<String>,
+    /// Name slug of an app: the first word of the key.
+    app: Option<String>,
+    #[serde(rename = "type")]
+    #[param(inline)]
+    component_type: Option<ListedType>,
+}
+
+impl From<SearchPackages> for ComponentFilter {
+    fn from(request: SearchPackages) -> Self {
+        component_filter(request.q, request.app, request.component_type)
+    }
+}
+
+/// A component of an npm package, as it was on a day.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct IndexedComponent {
+    /// Its globally unique key.
+    key: &'static str,
+    /// Its own version.
+    version: &'static str,
+    #[serde(rename = "type")]
+    #[schema(schema_with = component_type)]
+    component_type: ComponentType,
+    name: &'static str,
+    /// Empty if it has none.
+    description: &'static str,
+    /// Its `component_url`: the newest version of the package.
+    specifier: String,
+    /// The package that has it.
+    package: &'static str,
+    /// The version of the package that was looked at.
+    package_version: &'static str,
+    /// The day of that, such as `2026-01-31`.
+    indexed_on: &'static str,
+}
+
+impl From<headwater_platform::IndexedComponent> for IndexedComponent {
+    fn from(indexed: headwater_platform::IndexedComponent) -> Self {
+        Self {
+            key: indexed.key,
+            version: indexed.version,
+            component_type: indexed.component_type,
+            name: indexed.name,
+            description: indexed.description,
+            specifier: indexed.specifier(),
+            package: indexed.package,
+            package_version: indexed.package_version,
+            indexed_on: indexed.indexed_on,
         }
     }
 }

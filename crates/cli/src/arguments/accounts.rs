@@ -25,6 +25,16 @@ pub(crate) enum AccountsCommand {
         #[arg(long)]
         no_browser: bool,
     },
+    /// Give an account new values of its fields; the other fields and the account stay the same
+    Update {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+        /// Field of `$auth`, repeatable; without =VALUE you are asked for it, hidden. @- reads standard
+        /// input; write a value that begins with @ as @@…
+        #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]", required = true)]
+        fields: Vec<String>,
+    },
     /// Give an account another name
     Rename {
         /// Account: its id or name

@@ -48,10 +48,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater list components rss --type source"],
     ),
     (
+        "search",
+        &[
+            "headwater search gitlab issue",
+            "headwater search message --app slack --type action",
+        ],
+    ),
+    (
         "publish",
         &[
             "headwater publish components/",
-            "headwater publish npm:@pipedream/rss",
+            "headwater publish npm:@pipedream/gitlab",
         ],
     ),
     (
@@ -109,6 +116,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("pause", &["headwater pause orders"]),
     ("resume", &["headwater resume orders"]),
     ("apps", &["headwater apps google"]),
+    (
+        "accounts update",
+        &["headwater accounts update warehouse --field password"],
+    ),
     (
         "accounts add",
         &["headwater accounts add postgresql --field host=db.example.com --field password"],

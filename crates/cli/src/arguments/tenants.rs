@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::confirmed::Confirmed;
+
 #[derive(Debug, Args)]
 pub(crate) struct UsersArguments {
     #[command(subcommand)]
@@ -25,6 +27,8 @@ pub(crate) enum UsersCommand {
         /// User: its id or username
         #[arg(value_name = "ID_OR_USERNAME")]
         user: String,
+        #[command(flatten)]
+        confirmed: Confirmed,
     },
 }
 

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::confirmed::Confirmed;
+
 #[derive(Debug, Args)]
 pub(crate) struct VariablesArguments {
     #[command(subcommand)]
@@ -26,5 +28,7 @@ pub(crate) enum VariablesCommand {
         /// Variable: its name
         #[arg(value_name = "NAME")]
         name: String,
+        #[command(flatten)]
+        confirmed: Confirmed,
     },
 }

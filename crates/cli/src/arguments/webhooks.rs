@@ -174,7 +174,15 @@ pub(crate) enum SubscriptionsCommand {
     /// List the subscriptions
     List,
     /// Delete a subscription
-    Delete(SubscriptionArguments),
+    Delete(DeleteSubscriptionArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteSubscriptionArguments {
+    #[command(flatten)]
+    pub(crate) subscription: SubscriptionArguments,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
             account,
             no_browser,
         } => reconnect(session, &account, no_browser).await?,
+        AccountsCommand::Update { account, fields } => update(session, &account, &fields).await?,
         AccountsCommand::Rename { account, name } => rename(session, &account, &name).await?,
         AccountsCommand::Check { account } => return check(session, &account).await,
         AccountsCommand::List => list(session).await?,
@@ -67,6 +68,13 @@ async fn reconnect(session: &Session, id_or_name: &str, no_browser: bool) -> Res
     let path = ["accounts", &id, "connect"];
     let link = session.client.post(&path, &json!({})).await?;
     let account = connect::follow(&session.client, &link, no_browser).await?;
+    session.print(&account, |account| listing(std::slice::from_ref(account)))
+}
+
+async fn update(session: &Session, id_or_name: &str, given: &[String]) -> Result<()> {
+    let id = account::find_id(&session.client, id_or_name, None).await?;
+    let (path, body) = (["accounts", &id], json!({"fields": fields::read(given)?}));
+    let account = session.client.send(Method::PATCH, &path, &body).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 

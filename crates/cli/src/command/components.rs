@@ -27,9 +27,10 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
     let components = page.data;
     if components.is_empty() && !session.json {
         output::note(match is_search {
-            true => "no component matches; try fewer words",
+            true => "no component matches; try fewer words, or `headwater search` for those on npm",
             false => {
-                "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`"
+                "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`, or find those on npm \
+                 with `headwater search`"
             }
         });
         return Ok(Exit::Success);

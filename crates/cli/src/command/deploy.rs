@@ -76,7 +76,7 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
     let path = ["sources", text(source, "id"), "run"];
     let report = session.client.post(&path, &json!({})).await?;
     outcome::print_logs(session, &report, file);
-    let exit = outcome::report_of(&report["outcome"], file);
+    let exit = outcome::report(&report["outcome"], file);
     if exit == Exit::Success {
         output::note(&format!("it ran, and emitted {} events", report["events"]));
     }

@@ -1,6 +1,6 @@
 //! `describe`: one source or one saved component, in full.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use serde_json::Value;
 
 use super::show;
@@ -54,7 +54,10 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
             .downcast_ref::<ClientError>()
             .is_some_and(ClientError::is_not_found);
         match not_found {
-            true => error.context(format!("no source or component is called {subject}")),
+            true => anyhow!(
+                "no source or component is called {subject}; `headwater list` shows the sources, `headwater list \
+                 components` the components"
+            ),
             false => error,
         }
     })

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use self::live::{Addresses, Live};
 use self::remembered::Remembered;
+pub(super) use self::remembered::file_of;
 pub(super) use self::signals::Signals;
 pub(super) use self::watch::PERIOD as WATCH_PERIOD;
 use self::watch::Watch;

@@ -23,13 +23,8 @@ pub(super) fn print_logs(session: &Session, report: &Value, file: Option<&Path>)
     }
 }
 
-/// Prints the error, if there is one.
-pub(super) fn report(outcome: &Value) -> Exit {
-    report_of(outcome, None)
-}
-
-/// The same for code that was saved from a file, if it was.
-pub(super) fn report_of(outcome: &Value, file: Option<&Path>) -> Exit {
+/// Prints the error, if there is one, of code that was saved from a file, if it was.
+pub(super) fn report(outcome: &Value, file: Option<&Path>) -> Exit {
     if text(outcome, "status") == "returned" {
         return Exit::Success;
     }

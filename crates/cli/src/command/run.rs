@@ -4,7 +4,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::outcome;
+use super::{dev, outcome};
 use crate::arguments::RunArguments;
 use crate::at_file;
 use crate::exit::Exit;
@@ -19,9 +19,10 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
     let invocation = session.client.post(&["sources", &id, "run"], &body).await?;
-    outcome::print_logs(session, &invocation, None);
+    let file = dev::file_of(&id);
+    outcome::print_logs(session, &invocation, file.as_deref());
     session.print(&invocation, show)?;
-    Ok(outcome::report(&invocation["outcome"]))
+    Ok(outcome::report(&invocation["outcome"], file.as_deref()))
 }
 
 fn show(invocation: &Value) -> String {

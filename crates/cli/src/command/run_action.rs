@@ -33,7 +33,7 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
     let file = save::file_of(&arguments.component);
     outcome::print_logs(session, &report, file.as_deref());
     session.print(&report, show)?;
-    Ok(outcome::report_of(&report["outcome"], file.as_deref()))
+    Ok(outcome::report(&report["outcome"], file.as_deref()))
 }
 
 /// The parts of an action's result in the order of interest: its summary; then the values that steps

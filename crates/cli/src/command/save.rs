@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use headwater_model::package::PackageReference;
 use serde_json::{Value, json};
 
@@ -58,10 +58,13 @@ async fn saved(client: &Client, key: &str) -> Result<Value> {
     let scope = client.scope().await?;
     let component = client.get_data(&["components", key], &scope).await;
     component.map_err(|error| match error.downcast_ref::<ClientError>() {
-        Some(refused) if refused.is_not_found() => error.context(format!(
-            "{key} is neither a file nor the key or id of a component; `headwater list components` \
-             shows the components"
-        )),
+        Some(refused) if refused.is_not_found() && Path::new(key).is_dir() => anyhow!(
+            "{key} is a folder; give one of its files, or publish all its components with `headwater publish {key}`"
+        ),
+        Some(refused) if refused.is_not_found() => anyhow!(
+            "{key} is neither a file nor the key or id of a component; `headwater list components` shows those of the \
+             node, `headwater search {key}` also those on npm"
+        ),
         _ => error,
     })
 }

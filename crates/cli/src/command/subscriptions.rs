@@ -4,8 +4,12 @@ use anyhow::{Context as _, Result};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::arguments::{SubscriptionArguments, SubscriptionsArguments, SubscriptionsCommand};
+use crate::arguments::{
+    DeleteSubscriptionArguments, SubscriptionArguments, SubscriptionsArguments,
+    SubscriptionsCommand,
+};
 use crate::client::Client;
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -28,8 +32,11 @@ async fn create(session: &Session, arguments: SubscriptionArguments) -> Result<(
     session.print(&made, |made| listing(std::slice::from_ref(made)))
 }
 
-async fn delete(session: &Session, arguments: SubscriptionArguments) -> Result<()> {
-    let (resource, body) = subscription(&session.client, arguments).await?;
+async fn delete(session: &Session, arguments: DeleteSubscriptionArguments) -> Result<()> {
+    let listener = arguments.subscription.listener.clone();
+    let (resource, body) = subscription(&session.client, arguments.subscription).await?;
+    let question = format!("Delete this subscription of {listener}?");
+    confirm::deletion(&question, arguments.confirmed.yes)?;
     let client = &session.client;
     client.send(Method::DELETE, &[resource], &body).await?;
     session.print(&body, |body| listing(std::slice::from_ref(body)))?;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::arguments::{UsersArguments, UsersCommand};
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -16,7 +17,9 @@ pub(super) async fn run(session: &Session, arguments: UsersArguments) -> Result<
     match arguments.command {
         UsersCommand::Create { username, email } => create(session, &username, &email).await?,
         UsersCommand::List => list(session).await?,
-        UsersCommand::Delete { user } => delete(session, &user).await?,
+        UsersCommand::Delete { user, confirmed } => {
+            delete(session, &user, confirmed.yes).await?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -37,8 +40,10 @@ async fn list(session: &Session) -> Result<()> {
     session.print(&Value::from(users.clone()), |_| listing(&users))
 }
 
-async fn delete(session: &Session, id_or_username: &str) -> Result<()> {
+async fn delete(session: &Session, id_or_username: &str, yes: bool) -> Result<()> {
     let id = tenant::user_id(&session.client, id_or_username).await?;
+    let question = format!("Delete user {id_or_username} with their keys?");
+    confirm::deletion(&question, yes)?;
     session.client.delete(&["users", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{VariablesArguments, VariablesCommand};
 use crate::at_file;
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::secret;
@@ -18,7 +19,9 @@ pub(super) async fn run(session: &Session, arguments: VariablesArguments) -> Res
     match arguments.command {
         VariablesCommand::Set { name, value } => set(session, &name, value.as_deref()).await?,
         VariablesCommand::List => list(session).await?,
-        VariablesCommand::Delete { name } => delete(session, &name).await?,
+        VariablesCommand::Delete { name, confirmed } => {
+            delete(session, &name, confirmed.yes).await?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -65,7 +68,9 @@ async fn list(session: &Session) -> Result<()> {
     session.print(&Value::from(variables), |_| listing)
 }
 
-async fn delete(session: &Session, name: &str) -> Result<()> {
+async fn delete(session: &Session, name: &str, yes: bool) -> Result<()> {
+    let question = format!("Delete variable {name}? Nothing shows its value again.");
+    confirm::deletion(&question, yes)?;
     let path = ["variables", name];
     session.client.delete_scoped(&path).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;

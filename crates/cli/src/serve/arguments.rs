@@ -70,6 +70,7 @@ options! {
     /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[serde(deserialize_with = "list_in_file")]
     allow_private_network: String,
     /// Run components even if the kernel cannot confine them: they could read this node's files. Use it
     /// only if you trust all authors
@@ -77,10 +78,12 @@ options! {
     allow_unconfined: bool,
     /// Host names under which components reach this node's API, such as api.pipedream.com
     #[arg(long, env = "HEADWATER_SELF_ALIAS", value_name = "HOST,…", value_delimiter = ',')]
+    #[serde(deserialize_with = "lines_in_file")]
     self_alias: Vec<String>,
     /// Address that components connect to for HOST, for tests and special networks; TLS still checks
     /// HOST [repeatable]
     #[arg(long, env = "HEADWATER_RESOLVE", value_name = "HOST=ADDRESS[:PORT]", value_delimiter = ',')]
+    #[serde(deserialize_with = "lines_in_file")]
     resolve: Vec<String>,
     /// PEM file with further certificates that components, webhooks, accounts and sends trust
     #[arg(long, env = "HEADWATER_CA_CERTIFICATE", value_name = "FILE")]
@@ -98,6 +101,7 @@ options! {
     workspace: String,
     /// Proxies in front of this node whose X-Forwarded-For sets the client address of a request
     #[arg(long, env = "HEADWATER_TRUSTED_PROXIES", value_name = "CIDR,…")]
+    #[serde(deserialize_with = "list_in_file")]
     trusted_proxies: String,
     /// Connections at once; beyond it, a new one replaces an idle one [default: 10000, or fewer if the
     /// process may not open as many files]
@@ -349,6 +353,32 @@ fn duration_in_file<'de, D: serde::Deserializer<'de>>(
 ) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(deserializer)?;
     duration(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+/// A list, or its entries in one text, as flags have it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a text, or a list of texts")]
+enum ListInFile {
+    Text(String),
+    List(Vec<String>),
+}
+
+fn list_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Ok(Some(match ListInFile::deserialize(deserializer)? {
+        ListInFile::Text(text) => text,
+        ListInFile::List(entries) => entries.join(","),
+    }))
+}
+
+fn lines_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    let text = list_in_file(deserializer)?.unwrap_or_default();
+    let entries = text.split(',').map(str::trim);
+    let entries = entries.filter(|entry| !entry.is_empty());
+    Ok(Some(entries.map(str::to_owned).collect()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! asks the node is tested where the commands are.
 
 mod accounts;
+mod completions;
 mod deploy;
 mod deployments;
 mod dev;
@@ -14,6 +15,7 @@ mod refresh_deps;
 mod run_action;
 mod runs;
 mod runtime;
+mod search;
 mod sources;
 mod tenants;
 mod terminal;

@@ -19,6 +19,7 @@ mod conformance;
 mod coverage;
 mod crash;
 mod dedupe;
+mod documents;
 mod feeds;
 mod full_disk;
 mod journeys;

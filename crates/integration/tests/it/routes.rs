@@ -104,6 +104,9 @@ mod orgs {
     }
 }
 mod packages {
+    mod components {
+        mod get;
+    }
     mod modules {
         mod get;
     }

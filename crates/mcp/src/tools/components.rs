@@ -37,6 +37,19 @@ struct ListPackage {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+struct SearchPackages {
+    /// Words, all of which the key, name, description or package has.
+    query: Option<String>,
+    /// The first word of the key: an app, such as `gitlab`.
+    app: Option<String>,
+    /// `source` or `action`.
+    r#type: Option<String>,
+    /// `page_info.end_cursor` of the page before.
+    after: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct DescribeComponent {
     /// Its key, id, `key@version`, a URL of its code, or a file of an npm package as `npm:PACKAGE/path`.
     component: String,
@@ -105,6 +118,30 @@ impl Server {
     async fn list_package(&self, api: Api, Parameters(asked): Parameters<ListPackage>) -> Reply {
         let query = [("specifier", Some(asked.package))];
         api.get(&["packages", "modules"], &query).await.map(Shown)
+    }
+
+    /// Searches the components that npm packages have, besides those that the node has. Each can be described, deployed or
+    /// run by its `specifier`.
+    #[tool(annotations(
+        title = "Search packages",
+        read_only_hint = true,
+        open_world_hint = false
+    ))]
+    async fn search_packages(
+        &self,
+        api: Api,
+        Parameters(asked): Parameters<SearchPackages>,
+    ) -> Reply {
+        let query = [
+            ("q", asked.query),
+            ("app", asked.app),
+            ("type", asked.r#type),
+            ("after", asked.after),
+            ("limit", Some("50".to_owned())),
+        ];
+        api.list(&["packages", "components"], &query)
+            .await
+            .map(Shown)
     }
 
     /// Describes a component: what it does, and a JSON Schema of the props to give. One that the node does not have yet

@@ -9,7 +9,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
-use headwater_store::{Account, Credentials, Health, HealthStatus};
+use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -180,6 +180,57 @@ impl Platform {
         let act = Act::on_account(AuditAction::AccountRename, &account);
         self.record(caller, act.with("former_name", former.name))
             .await;
+        Ok(AccountView::new(account, now_at))
+    }
+
+    /// Gives an account new values of its fields; null removes one, and the others stay. It is a reconnection without a
+    /// browser: the account stays the same.
+    ///
+    /// # Errors
+    /// `Invalid` for fields that are not those of an app that the node knows, `NotFound`, `Conflict` when the credentials
+    /// were renewed meanwhile.
+    pub async fn update_account_fields(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+        given: Map<String, Value>,
+    ) -> Result<AccountView, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        if given.is_empty() {
+            return Err(PlatformError::invalid(
+                "fields",
+                "is empty: give the fields that change, such as {\"api_key\": \"…\"}",
+            ));
+        }
+        let mut fields = self.accounts.opened_fields(&account)?;
+        for (name, value) in given {
+            match value.is_null() {
+                true => fields.remove(&name),
+                false => fields.insert(name, value),
+            };
+        }
+        if let Some(app) = self.core.config.apps.get(&account.app) {
+            app.check_account(&fields).map_err(PlatformError::Invalid)?;
+        }
+        let now_at = self.core.env.now_at();
+        let renewal = Renewal {
+            id: id.clone(),
+            version: account.version,
+            credentials: self.accounts.credentials(id, &account.app, &fields, None)?,
+            health: Health::default(),
+            now_at,
+        };
+        if !self.core.store.renew_account(renewal).await? {
+            let reason = format!("account `{id}` was changed or deleted meanwhile; try again");
+            return Err(PlatformError::Conflict(reason));
+        }
+        self.runners.account_changed(id);
+        let account = self.visible_account(caller, id).await?;
+        self.record(
+            caller,
+            Act::on_account(AuditAction::AccountReconnect, &account),
+        )
+        .await;
         Ok(AccountView::new(account, now_at))
     }
 

@@ -17,6 +17,7 @@ use headwater_store::{
 use crate::{
     audit::AuditAction,
     caller::Caller,
+    component_index::{self, IndexedComponent},
     error::PlatformError,
     platform::Platform,
     use_cases::components::{ComponentInput, on_component, package_file, unbuilt},
@@ -102,6 +103,16 @@ impl Platform {
     ) -> Result<Page<ListedComponent>, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
         Ok(self.core.store.components(&owner, filter, page).await?)
+    }
+
+    /// A page of the components that npm packages had when the node's index was written
+    /// (`GET /packages/components`).
+    pub fn indexed_components(
+        &self,
+        filter: &ComponentFilter,
+        page: &PageRequest<String>,
+    ) -> Page<IndexedComponent> {
+        component_index::search(filter, page)
     }
 
     /// The components of a package, `npm:PACKAGE[@VERSION]`, with the version it resolves to

@@ -75,6 +75,14 @@ impl Remembered {
     }
 }
 
+/// The file in the working folder that `dev` deployed as this source.
+pub(in crate::command) fn file_of(source_id: &str) -> Option<PathBuf> {
+    let entries = read(Path::new(FILE)).ok()?;
+    let mut entries = entries.into_iter();
+    let found = entries.find(|(_, nodes)| nodes.values().any(|id| id == source_id));
+    found.map(|(file, _)| file.into())
+}
+
 fn read(path: &Path) -> Result<Entries> {
     match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).with_context(|| {

@@ -54,3 +54,60 @@ export default {
     let events = node.cli(&["events", "ticking"]).await.ok();
     assert!(events.stdout.contains("by hand"), "{}", events.stdout);
 }
+
+#[tokio::test]
+async fn deletions_of_users_variables_and_subscriptions_are_asked_for_too() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let source = node.deploy(EMITTER, json!({})).await;
+    let hook = [
+        "webhooks",
+        "create",
+        "https://example.com/in",
+        "--name",
+        "in",
+    ];
+    for arguments in [
+        &["users", "create", "ada", "--email", "ada@example.com"][..],
+        &["variables", "set", "TOKEN=x"],
+        &hook[..],
+        &[
+            "subscriptions",
+            "create",
+            "--emitter",
+            source.id.as_str(),
+            "--listener",
+            "in",
+        ],
+    ] {
+        node.cli(arguments).await.ok();
+    }
+    for (arguments, question) in [
+        (&["users", "delete", "ada"][..], "Delete user ada"),
+        (
+            &["variables", "delete", "TOKEN"][..],
+            "Delete variable TOKEN?",
+        ),
+        (
+            &[
+                "subscriptions",
+                "delete",
+                "--emitter",
+                source.id.as_str(),
+                "--listener",
+                "in",
+            ][..],
+            "Delete this subscription of in?",
+        ),
+    ] {
+        let mut asked = node.cli_at_terminal(folder.path(), arguments);
+        asked.expect(question).await;
+        asked.send("n\r");
+        asked.expect("nothing was deleted").await;
+        assert_eq!(asked.end().await.code(), Some(1));
+        let told: Vec<&str> = arguments.iter().copied().chain(["--yes"]).collect();
+        let mut told = node.cli_at_terminal(folder.path(), &told);
+        told.expect("deleted").await;
+        assert_eq!(told.end().await.code(), Some(0));
+    }
+}

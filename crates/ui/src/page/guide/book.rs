@@ -42,7 +42,7 @@ pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     (
         "Begin",
         chapters!("guide/concepts"
-            "guide/web-ui" "guide/deploying" "guide/moving-from-pipedream" "guide/compatibility" "guide/assistants"),
+            "guide/web-ui" "guide/deploying" "guide/moving-from-pipedream" "guide/component-index" "guide/compatibility" "guide/assistants"),
     ),
     (
         "Components",

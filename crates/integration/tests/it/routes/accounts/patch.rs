@@ -31,3 +31,41 @@ async fn a_renamed_account_is_found_by_its_new_name() {
     let nobody = format!("/accounts/{}", unknown("apn_"));
     node.patch(&nobody, json!({"name": "a"})).await.is(404);
 }
+
+#[tokio::test]
+async fn fields_that_are_given_change_and_the_others_stay() {
+    let node = Node::start().await;
+    let fields = json!({"k": "former", "region": "eu", "old": "x"});
+    let id = node.account("shop", fields).await;
+    let path = format!("/accounts/{id}");
+    let code = r#"export default {
+  name: "Reads", version: "0.0.1", type: "action", props: { shop: { type: "app", app: "shop" } },
+  run() { return this.shop.$auth; },
+};"#;
+    let component = node.save(code).await;
+    let run = format!("/components/{}/run", component["id"].as_str().unwrap());
+    let props = json!({"configured_props": {"shop": {"authProvisionId": id}}});
+    for change in [
+        json!({"fields": {"k": "first", "old": null}}),
+        json!({"name": "work", "fields": {"k": "new"}}),
+    ] {
+        let changed = node.patch(&path, change).await.is(200);
+        assert!(!changed.text.contains("new"), "{}", changed.text);
+    }
+    let report = node.post(&run, props).await.is(200).data();
+    let auth = &report["outcome"]["value"];
+    assert_eq!((&auth["k"], &auth["region"]), (&json!("new"), &json!("eu")));
+    assert_eq!(auth.get("old"), None, "{report}");
+    assert_eq!(node.get(&path).await.is(200).data()["name"], "work");
+    let told = node
+        .cli(&["accounts", "update", "work", "--field", "k=newer"])
+        .await
+        .ok();
+    assert!(!told.stdout.contains("newer"), "{}", told.stdout);
+    let empty = node.patch(&path, json!({"fields": {}})).await.is(400);
+    assert_eq!(empty.error()["param"], "fields");
+    let nobody = format!("/accounts/{}", unknown("apn_"));
+    node.patch(&nobody, json!({"fields": {"k": "v"}}))
+        .await
+        .is(404);
+}

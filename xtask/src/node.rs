@@ -1,4 +1,6 @@
-//! A node of the binary under examination, on a port and with a data folder of its own.
+//! A node of a binary, on a port and with a data folder of its own.
+
+mod http;
 
 use std::{
     io::{BufRead as _, BufReader, Read},
@@ -12,25 +14,23 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use super::http;
-
 /// The text that a node prints before its address.
 const READY: &str = "is ready on http://";
 /// A first start may install Deno.
 const START_DEADLINE: Duration = Duration::from_secs(600);
-const API_KEY: &str = "hw_compat";
+const API_KEY: &str = "hw_xtask";
 /// Environment of the machine that a node keeps: where Deno is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
 /// A running node; dropping it ends it.
-pub(super) struct Node {
+pub(crate) struct Node {
     process: Child,
     address: SocketAddr,
 }
 
 impl Node {
     /// Starts a node on `data_dir`, which an earlier one may have left, and waits until it is ready.
-    pub(super) fn start(binary: &Path, data_dir: &Path) -> Result<Self> {
+    pub(crate) fn start(binary: &Path, data_dir: &Path) -> Result<Self> {
         let mut command = Command::new(binary);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
@@ -66,21 +66,21 @@ impl Node {
         bail!("the node did not get ready:\n{}", heard.join("\n"))
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
     /// The answer to a request that has to succeed.
-    pub(super) fn get(&self, path: &str) -> Result<Value> {
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
         self.succeed("GET", path, None)
     }
 
     /// The answer to a request that has to succeed.
-    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.succeed("POST", path, Some(body))
     }
 
-    pub(super) fn delete(&self, path: &str) -> Result<()> {
+    pub(crate) fn delete(&self, path: &str) -> Result<()> {
         self.succeed("DELETE", path, None).map(|_| ())
     }
 

@@ -1,0 +1,2 @@
+headwater run news >ran.txt
+echo 'event: news'

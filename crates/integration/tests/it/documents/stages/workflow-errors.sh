@@ -1,0 +1,1 @@
+headwater webhooks create "$receiver/alarms" --name alarms

@@ -1,0 +1,1 @@
+headwater workflows deploy examples/workflows/orders

@@ -1,0 +1,31 @@
+//! The packages of components.
+
+/// The packages of components on npm: facts, kept here since no registry lists a scope.
+pub(crate) const PACKAGES: &[&str] = &[
+    "@pipedream/apify",
+    "@pipedream/aws",
+    "@pipedream/brex",
+    "@pipedream/canva",
+    "@pipedream/clio",
+    "@pipedream/docusign",
+    "@pipedream/gitlab",
+    "@pipedream/google_drive",
+    "@pipedream/helper_functions",
+    "@pipedream/launchdarkly",
+    "@pipedream/linear_app",
+    "@pipedream/linkedin",
+    "@pipedream/microsoft_outlook",
+    "@pipedream/monday",
+    "@pipedream/mysql",
+    "@pipedream/notiff_io",
+    "@pipedream/notion",
+    "@pipedream/pipedream",
+    "@pipedream/postgresql",
+    "@pipedream/procore",
+    "@pipedream/quickbooks",
+    "@pipedream/ramp",
+    "@pipedream/sftp",
+    "@pipedream/shopify",
+    "@pipedream/slack",
+    "@pipedream/youtube_data_api",
+];

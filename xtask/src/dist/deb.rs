@@ -1,0 +1,151 @@
+//! The Debian package: the binary with its manual pages, completions, and the unit of the guide, which runs it as a
+//! user of its own. Written by `dpkg-deb`. Installing it starts nothing.
+
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::{
+    binary::Binary,
+    staging::{document, fresh, write},
+};
+use crate::command::{find_program, run};
+
+/// The chapter with the unit, and where the unit's file is named in it.
+const OPERATING: &str = "docs/guide/operating.md";
+const UNIT: &str = "# /etc/systemd/system/headwater.service\n";
+const BLOCK_END: &str = "\n```";
+
+const CONFIGURATION: &str = "\
+# The node's settings: flags of `headwater serve` with `_` for `-`. Secrets belong in /etc/headwater/environment.
+listen = \"127.0.0.1:3000\"
+# public_url = \"https://node.example.com\"
+# trusted_proxies = \"127.0.0.1\"
+";
+
+const USERS: &str = "u headwater - \"Headwater\" /var/lib/headwater\n";
+
+/// The user is created, and systemd reads the unit; an administrator enables it.
+const AFTER_INSTALL: &str = "\
+#!/bin/sh
+set -e
+if [ \"$1\" = configure ]; then
+  if command -v systemd-sysusers >/dev/null; then systemd-sysusers headwater.conf; fi
+  if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+fi
+";
+
+pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<PathBuf> {
+    if find_program("dpkg-deb").is_none() {
+        bail!("dpkg-deb is missing; install dpkg, or make the other packages: `wheel npm`");
+    }
+    fresh(staging)?;
+    binary.copy_to(&staging.join("usr/bin/headwater"))?;
+    manuals(binary, &staging.join("usr/share/man/man1"))?;
+    for (shell, path) in [
+        ("bash", "usr/share/bash-completion/completions/headwater"),
+        ("zsh", "usr/share/zsh/vendor-completions/_headwater"),
+        ("fish", "usr/share/fish/vendor_completions.d/headwater.fish"),
+    ] {
+        let script = binary.print(&["completions", shell])?;
+        write(&staging.join(path), &script)?;
+    }
+    let texts = [
+        ("usr/lib/systemd/system/headwater.service", unit()?),
+        ("usr/lib/sysusers.d/headwater.conf", USERS.to_owned()),
+        ("etc/headwater/headwater.toml", CONFIGURATION.to_owned()),
+        ("usr/share/doc/headwater/copyright", document("LICENSE")?),
+        (
+            "DEBIAN/conffiles",
+            "/etc/headwater/headwater.toml\n".to_owned(),
+        ),
+        ("DEBIAN/control", control(binary)),
+        ("DEBIAN/postinst", AFTER_INSTALL.to_owned()),
+    ];
+    for (path, text) in texts {
+        write(&staging.join(path), &text)?;
+    }
+    let script = staging.join("DEBIAN/postinst");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755))?;
+    let name = format!(
+        "headwater_{}_{}.deb",
+        binary.version, binary.architecture.debian
+    );
+    let package = folder.join(name);
+    // Every version of dpkg reads gzip, and it takes seconds.
+    run(Command::new("dpkg-deb")
+        .args(["--root-owner-group", "-Zgzip", "--build"])
+        .args([staging, &package])
+        .stdout(std::io::stderr()))?;
+    Ok(package)
+}
+
+/// Manual pages are installed compressed.
+fn manuals(binary: &Binary, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let shown = folder.to_str().context("the folder's name is not UTF-8")?;
+    binary.print(&["man", shown])?;
+    let pages = std::fs::read_dir(folder)?;
+    let pages: Vec<PathBuf> = pages
+        .map(|page| Ok(page?.path()))
+        .collect::<Result<_, std::io::Error>>()?;
+    run(Command::new("gzip").args(["-9", "--no-name"]).args(pages))
+}
+
+/// The unit of the guide, with the path that packages have.
+fn unit() -> Result<String> {
+    let chapter = document(OPERATING)?;
+    let unit = chapter.split_once(UNIT).map(|(_, rest)| rest);
+    let unit = unit.and_then(|rest| rest.split_once(BLOCK_END));
+    let (unit, _) = unit.with_context(|| format!("{OPERATING} has no unit"))?;
+    let placed = unit.replace("/usr/local/bin/", "/usr/bin/");
+    Ok(placed + "\n")
+}
+
+fn control(binary: &Binary) -> String {
+    let Binary {
+        version,
+        architecture,
+        glibc_minor,
+        ..
+    } = binary;
+    format!(
+        "\
+Package: headwater
+Version: {version}
+Architecture: {}
+Maintainer: The Headwater project
+Section: net
+Priority: optional
+Depends: libc6 (>= 2.{glibc_minor}), libgcc-s1
+Recommends: npm | python3-pip
+Description: self-hosted event sources and workflows
+ A node runs small JavaScript modules that watch APIs, timers and HTTP
+ endpoints, stores the events they emit, and delivers them to webhooks,
+ streams and other modules. One binary with an embedded database.
+ .
+ The JavaScript runtime is fetched by npm or pip at the first start.
+",
+        architecture.debian
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unit;
+
+    #[test]
+    fn the_unit_of_the_guide_starts_the_packages_binary() {
+        let unit = unit().unwrap();
+        assert!(unit.starts_with("[Unit]\n"), "{unit}");
+        assert!(
+            unit.contains("ExecStart=/usr/bin/headwater serve"),
+            "{unit}"
+        );
+        assert!(unit.ends_with("WantedBy=multi-user.target\n"), "{unit}");
+    }
+}

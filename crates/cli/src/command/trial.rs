@@ -40,7 +40,7 @@ pub(super) async fn run(session: &Session, arguments: TryArguments) -> Result<Ex
     let file = save::file_of(&arguments.component);
     outcome::print_logs(session, &report, file.as_deref());
     session.print(&report, show)?;
-    Ok(outcome::report_of(&report["outcome"], file.as_deref()))
+    Ok(outcome::report(&report["outcome"], file.as_deref()))
 }
 
 /// The outcome, and every event with its value.

@@ -71,7 +71,8 @@ struct TrialEvent {
 #[derive(Debug, Serialize, ToSchema)]
 struct TrialResponse {
     status: u16,
-    /// Names and values; a name may be repeated.
+    /// Pairs of a name and a value; a name may be repeated.
+    #[schema(value_type = Vec<Vec<String>>)]
     headers: Vec<(String, String)>,
     /// The body as text; what is not UTF-8 is replaced.
     body: String,

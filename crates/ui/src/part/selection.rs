@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use super::text;
 use crate::visit::Visitor;
 
 /// The form that the boxes belong to.
@@ -29,7 +30,7 @@ pub(crate) fn cell(visitor: &Visitor, id: Option<&str>, name: &str) -> Markup {
     html! {
         td.select {
             @if let Some(id) = id {
-                label { input type="checkbox" name="id" value=(id) form=(FORM) checked[is_all(visitor)]; span.unseen { "Select " bdi { (name) } } }
+                label { input type="checkbox" name="id" value=(id) form=(FORM) checked[is_all(visitor)]; span.unseen { "Select " (text::value(name)) } }
             }
         }
     }

@@ -75,7 +75,7 @@ pub use secrets::{KeyFile, KeyRing};
 pub use signing_key::InstallationKey;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
-    accounts::{AccountView, DeletedAccount, NewAccount},
+    accounts::{AccountView, DeletedAccount, NewAccount, UpdateAccount},
     actions::ActionReport,
     calls::CallTarget,
     causes::ListenerRun,

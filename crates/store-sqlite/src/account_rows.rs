@@ -69,7 +69,8 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
 pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, StoreError> {
     let written = connection.execute_prepared(
         "UPDATE accounts SET sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
-             health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ? AND version = ?",
+             health = ?, health_reason = ?, checked_at = ?, name = coalesce(?, name), updated_at = ?
+         WHERE id = ? AND version = ?",
         params![
             renewal.credentials.sealed.0,
             renewal.credentials.expires_at.map(signed),
@@ -78,6 +79,7 @@ pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, 
             status_text(renewal.health.status),
             renewal.health.reason,
             renewal.health.checked_at.map(signed),
+            renewal.name,
             signed(renewal.now_at),
             renewal.id.as_str(),
             signed(renewal.version),

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0018_event_views.sql"),
     include_str!("../migrations/0019_audit.sql"),
     include_str!("../migrations/0020_replayed_runs.sql"),
+    include_str!("../migrations/0021_run_details.sql"),
 ];
 
 /// Brings the schema up to date.
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn replays_of_before_name_the_run_that_they_repeat() {
+    fn runs_of_before_keep_their_details_and_name_the_run_that_they_repeat() {
         let connection = connection::in_memory().unwrap();
         let mut migrations = MIGRATIONS.iter();
         let before = migrations.position(|one| one.contains("ADD COLUMN replay_of"));
@@ -232,5 +233,11 @@ mod tests {
         let replayed = statement.query_map((), |row| row.get(0)).unwrap();
         let replayed: Vec<String> = replayed.collect::<Result<_, _>>().unwrap();
         assert_eq!(replayed, ["-", "inv_1", "-"]);
+        let mut statement = connection
+            .prepare("SELECT run_id FROM run_details ORDER BY run_id")
+            .unwrap();
+        let detailed = statement.query_map((), |row| row.get(0)).unwrap();
+        let detailed: Vec<String> = detailed.collect::<Result<_, _>>().unwrap();
+        assert_eq!(detailed, ["inv_1", "inv_2"]);
     }
 }

@@ -151,7 +151,7 @@ pub(crate) fn details(
 ) -> Result<Option<Box<RawValue>>, StoreError> {
     one_json(
         connection,
-        "SELECT details AS json FROM runs WHERE id = ?",
+        "SELECT details AS json FROM run_details WHERE run_id = ?",
         run_id,
     )
 }
@@ -189,8 +189,8 @@ pub(crate) fn write_details(
 ) -> Result<(), StoreError> {
     connection
         .execute_prepared(
-            "UPDATE runs SET details = ? WHERE id = ?",
-            [details.get(), run_id],
+            "INSERT OR REPLACE INTO run_details (run_id, details) VALUES (?, ?)",
+            [run_id, details.get()],
         )
         .map_err(failed("recording a run"))
         .map(drop)
@@ -355,7 +355,13 @@ pub(crate) fn delete_with(
     which: &str,
     params: impl rusqlite::Params + Clone,
 ) -> Result<(), StoreError> {
-    for table in ["run_places", "run_blobs", "run_resolutions", "sends"] {
+    for table in [
+        "run_details",
+        "run_places",
+        "run_blobs",
+        "run_resolutions",
+        "sends",
+    ] {
         connection
             .execute_prepared(
                 &format!("DELETE FROM {table} WHERE run_id IN ({which})"),

@@ -82,6 +82,8 @@ pub struct Renewal {
     pub credentials: Credentials,
     /// The health of the new ones.
     pub health: Health,
+    /// Another name of the account, if it gets one with them.
+    pub name: Option<String>,
     /// Epoch seconds.
     pub now_at: EpochSeconds,
 }

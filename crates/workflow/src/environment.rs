@@ -31,8 +31,8 @@ pub fn is_set_by_node(name: &str) -> bool {
 /// Things that the files of a workflow count on.
 #[derive(Debug, Default)]
 pub struct Requirements {
-    /// The variables that are read, with their first places. Those that the node sets, and those that the same code sets, are
-    /// left out.
+    /// The variables that are read, with their first places. Those that the node sets, and those that the same code sets
+    /// before, are left out.
     pub variables: BTreeMap<String, Required>,
     /// The first place that sends mail.
     pub mail: Option<Required>,
@@ -96,9 +96,9 @@ impl Requirements {
             file: file.map(str::to_owned),
         };
         let seen = Seen::of(code);
-        for name in seen.read.difference(&seen.set) {
+        for name in seen.read {
             if !is_set_by_node(name) {
-                let entry = self.variables.entry((*name).to_owned());
+                let entry = self.variables.entry(name.to_owned());
                 entry.or_insert_with(required);
             }
         }
@@ -143,23 +143,34 @@ impl<'c> Seen<'c> {
         seen
     }
 
+    fn reads(&mut self, name: &'c str) {
+        if !self.set.contains(name) {
+            self.read.insert(name);
+        }
+    }
+
     fn see(&mut self, tokens: &[Token<'c>], at: usize) {
         let behind = |count: usize| at.checked_sub(count).map_or("", |at| tokens[at].text);
-        let is_member = behind(1) == "." && !matches!(behind(2), "globalThis" | "global");
+        // Behind two dots it is the third of a spread.
+        let is_member = behind(1) == "." && !matches!(behind(2), "globalThis" | "global" | ".");
         if is_member || tokens[at].kind != Kind::Word {
             return;
         }
         match tokens[at].text {
             "process" => {
                 let env = member(tokens, at + 1).filter(|(name, _)| *name == "env");
-                let Some((name, next)) = env.and_then(|(_, next)| member(tokens, next)) else {
+                let Some((_, next)) = env else { return };
+                let Some((name, next)) = member(tokens, next) else {
+                    for name in taken_apart(&tokens[..at]) {
+                        self.reads(name);
+                    }
                     return;
                 };
                 let is_left = matches!(behind(1), "delete");
                 match is_left || is_assigned(&tokens[next..]) {
-                    true => self.set.insert(name),
-                    false => self.read.insert(name),
-                };
+                    true => drop(self.set.insert(name)),
+                    false => self.reads(name),
+                }
             }
             "$" => {
                 let send = member(tokens, at + 1).filter(|(name, _)| *name == "send");
@@ -194,6 +205,44 @@ fn member<'c>(tokens: &[Token<'c>], mut at: usize) -> Option<(&'c str, usize)> {
     }
 }
 
+/// The names of a pattern such as `{ A, B: b, C = 1 } =` at the end of these tokens.
+fn taken_apart<'c>(before: &[Token<'c>]) -> Vec<&'c str> {
+    let [
+        pattern @ ..,
+        Token { text: "}", .. },
+        Token { text: "=", .. },
+    ] = before
+    else {
+        return Vec::new();
+    };
+    let mut depth = 0;
+    let begin = pattern.iter().rposition(|token| {
+        match token.text {
+            "}" | "]" | ")" => depth += 1,
+            "{" if depth == 0 => return true,
+            "{" | "[" | "(" => depth -= 1,
+            _ => {}
+        }
+        false
+    });
+    let Some(begin) = begin else {
+        return Vec::new();
+    };
+    let (mut depth, mut names) = (0, Vec::new());
+    for pair in pattern[begin..].windows(2) {
+        match pair[0].text {
+            "{" | "[" | "(" => depth += 1,
+            "}" | "]" | ")" => depth -= 1,
+            _ => {}
+        }
+        let is_first = depth == 1 && matches!(pair[0].text, "{" | ",");
+        if is_first && pair[1].kind == Kind::Word {
+            names.push(pair[1].text);
+        }
+    }
+    names
+}
+
 /// Whether a value is assigned to what is before these tokens, if only in place of none.
 fn is_assigned(behind: &[Token<'_>]) -> bool {
     let text = |at: usize| behind.get(at).map_or("", |token| token.text);
@@ -222,6 +271,18 @@ mod tests {
         let names: Vec<_> = seen.read.into_iter().collect();
         assert_eq!(names, ["A", "B_2", "C", "D", "E", "F", "G", "H"]);
         assert!(seen.set.is_empty() && !seen.sends_mail);
+    }
+
+    #[test]
+    fn names_are_found_in_spreads_and_patterns_and_before_they_are_set() {
+        let code = "f(...process.env.A, [...process.env.B]); const { C, D: d, E = { x: 1, y }, ...rest } = process.env;
+            process.env.F; process.env.F = 1; const { z } = other; ({ G } = process.env)";
+        let seen = Seen::of(code);
+        assert_eq!(
+            Vec::from_iter(seen.read),
+            ["A", "B", "C", "D", "E", "F", "G"]
+        );
+        assert_eq!(Vec::from_iter(seen.set), ["F"]);
     }
 
     #[test]

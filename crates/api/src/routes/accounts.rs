@@ -107,17 +107,11 @@ pub(crate) async fn patch(
     PathId(id): PathId<AccountId>,
     Params(request): Params<UpdateAccount>,
 ) -> DataReply<Account> {
-    let changed = match request.fields {
-        Some(fields) => Some(platform.update_account_fields(&caller, &id, fields).await?),
-        None => None,
+    let update = headwater_platform::UpdateAccount {
+        name: request.name,
+        fields: request.fields,
     };
-    let account = match (request.name, changed) {
-        (None, Some(changed)) => changed,
-        (name, _) => {
-            let name = name.unwrap_or_default();
-            platform.rename_account(&caller, &id, &name).await?
-        }
-    };
+    let account = platform.update_account(&caller, &id, update).await?;
     data(account.into())
 }
 

@@ -27,6 +27,7 @@ pub(super) fn of(
             Some(_) => SettingOrigin::File,
         };
         let value = value.filter(|_| !is_secret);
+        let value = value.map(|value| without_credentials(&value));
         Some(Setting {
             name: flag.to_owned(),
             value,
@@ -36,6 +37,23 @@ pub(super) fn of(
         })
     });
     found.collect()
+}
+
+/// The value with `***` in place of the user and the password of each URL in it.
+fn without_credentials(value: &str) -> String {
+    let mut parts = value.split("://");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let authority = part.find(['/', '?', '#', ',', ' ', '\n']);
+        let (authority, rest) = part.split_at(authority.unwrap_or(part.len()));
+        shown += "://";
+        match authority.rsplit_once('@') {
+            Some((_, host)) => shown += &format!("***@{host}"),
+            None => shown += authority,
+        }
+        shown += rest;
+    }
+    shown
 }
 
 fn is_given(flag: &str, command_line: &[String]) -> bool {
@@ -114,5 +132,24 @@ mod tests {
         let smtp = one(&all, "smtp-url");
         assert!(smtp.is_secret && smtp.value.is_none());
         assert!(!format!("{all:?}").contains("hush"));
+    }
+
+    #[test]
+    fn urls_are_shown_without_credentials() {
+        for (value, shown) in [
+            ("https://me:hush@a.example/x@y", "https://***@a.example/x@y"),
+            (
+                "a=http://b,c=http://me@d:1,e",
+                "a=http://b,c=http://***@d:1,e",
+            ),
+            ("127.0.0.1:3000", "127.0.0.1:3000"),
+            ("me@mail.example", "me@mail.example"),
+        ] {
+            assert_eq!(without_credentials(value), shown);
+        }
+        let given = ["serve", "--otlp-endpoint=https://me:hush@otlp.example/"];
+        let all = settings(&given, "");
+        let value = one(&all, "otlp-endpoint").value;
+        assert_eq!(value.as_deref(), Some("https://***@otlp.example/"));
     }
 }

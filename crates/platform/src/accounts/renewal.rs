@@ -8,7 +8,7 @@
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::{
-    app::{AuthType, OAuth2, REFRESH_TOKEN},
+    app::{ACCESS_TOKEN, AuthType, OAuth2, REFRESH_TOKEN},
     id::AccountId,
     time::EpochSeconds,
 };
@@ -229,6 +229,7 @@ impl Accounts {
                 reason: None,
                 checked_at: Some(now_at),
             },
+            name: None,
             now_at,
         };
         let written = self.core.store.renew_account(renewal).await?;
@@ -237,6 +238,72 @@ impl Accounts {
         // If others were written meanwhile, by connecting again, those are the newer ones.
         let stored = self.core.store.account(&account.id).await?;
         Ok(Renewed::Fresh(stored.ok_or_else(gone)?))
+    }
+
+    /// Gives an account other values of fields, where null removes one and the others stay, and another name if it gets one.
+    /// Waits for a renewal that is under way, whose tokens would be lost otherwise.
+    ///
+    /// # Errors
+    /// `Invalid` for fields that are not those of an app that the node knows, `NotFound`, `Conflict` when the account was
+    /// connected again meanwhile.
+    pub(crate) async fn change_fields(
+        self: &Arc<Self>,
+        id: &AccountId,
+        given: Map<String, Value>,
+        name: Option<String>,
+    ) -> Result<Account, PlatformError> {
+        let (accounts, id) = (Arc::clone(self), id.clone());
+        let changed = async move {
+            let mut state = accounts.locks.take(&id).await;
+            let changed = accounts.changed(&id, given, name).await;
+            if changed.is_ok() {
+                state.succeed();
+            }
+            accounts.locks.end(&id, state);
+            changed
+        };
+        self.core.to_the_end(changed).await
+    }
+
+    async fn changed(
+        &self,
+        id: &AccountId,
+        given: Map<String, Value>,
+        name: Option<String>,
+    ) -> Result<Account, PlatformError> {
+        let gone = || PlatformError::not_found("account", id);
+        let account = self.core.store.account(id).await?.ok_or_else(gone)?;
+        let is_same_token = !given.contains_key(ACCESS_TOKEN);
+        let mut fields = self.opened_fields(&account)?;
+        for (name, value) in given {
+            match value.is_null() {
+                true => fields.remove(&name),
+                false => fields.insert(name, value),
+            };
+        }
+        if let Some(app) = self.core.config.apps.get(&account.app) {
+            app.check_account(&fields).map_err(PlatformError::Invalid)?;
+        }
+        let mut credentials = self.credentials(id, &account.app, &fields, None)?;
+        if is_same_token {
+            let former = account.credentials;
+            credentials.expires_at = former.expires_at;
+            credentials.renew_at = former.renew_at.filter(|_| credentials.renewable);
+        }
+        let renewal = Renewal {
+            id: id.clone(),
+            version: account.version,
+            credentials,
+            health: Health::default(),
+            name,
+            now_at: self.core.env.now_at(),
+        };
+        if !self.core.store.renew_account(renewal).await? {
+            let reason =
+                format!("account `{id}` was connected again or deleted meanwhile; try again");
+            return Err(PlatformError::Conflict(reason));
+        }
+        self.core.store.account(id).await?.ok_or_else(gone)
     }
 
     /// Checks the accounts of a run that met a 401. Returns those that have other credentials now, or are known to be

@@ -128,7 +128,9 @@ impl SendContext {
             // Without them nobody knows what is to be masked: nothing is shown then.
             let result = attempt.result.take();
             attempt.result = match (result, masks) {
-                (Some(result), Ok(masks)) => Some(masks.json(&result).unwrap_or(result)),
+                (Some(result), Ok(masks)) => {
+                    masks.hidden_value(&self.core.aside, result).await.ok()
+                }
                 (_, Err(_)) | (None, _) => None,
             };
             records.push(attempt);

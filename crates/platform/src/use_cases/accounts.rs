@@ -9,7 +9,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
-use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
+use headwater_store::{Account, Credentials, Health, HealthStatus};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -34,6 +34,15 @@ pub struct NewAccount {
     pub fields: Map<String, Value>,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
+}
+
+/// A change of an account; at least one of both.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateAccount {
+    /// Its new name.
+    pub name: Option<String>,
+    /// Values by field; null removes one.
+    pub fields: Option<Map<String, Value>>,
 }
 
 /// An account that was deleted.
@@ -70,8 +79,20 @@ impl AccountView {
     }
 }
 
+/// A name without the space around it.
+fn checked_name(name: &str) -> Result<String, PlatformError> {
+    let name = name.trim();
+    match name.is_empty() || name.chars().count() > NAME_CHARS {
+        true => {
+            let reason = format!("`name` is required: 1 to {NAME_CHARS} characters");
+            Err(PlatformError::invalid("name", reason))
+        }
+        false => Ok(name.to_owned()),
+    }
+}
+
 impl Platform {
-    /// Makes an account.
+    /// Creates an account.
     ///
     /// # Errors
     /// `Invalid` when the app or the fields are missing, or are not those of an app that the node knows.
@@ -157,81 +178,59 @@ impl Platform {
         Ok(AccountView::new(account, self.core.env.now_at()))
     }
 
-    /// Gives an account another name. Sources choose accounts by id, so nothing else changes.
+    /// Changes an account, all or nothing: its name, and values of fields, where null removes one and the others stay, which
+    /// is a reconnection without a browser. Sources choose accounts by id, so nothing else changes.
     ///
     /// # Errors
-    /// `Invalid` for a name that is empty or longer than a line, `NotFound`.
-    pub async fn rename_account(
+    /// `Invalid` for a name, or for fields that are not those of an app that the node knows, `NotFound`, `Conflict` when the
+    /// account was connected again meanwhile.
+    pub async fn update_account(
         &self,
         caller: &Caller,
         id: &AccountId,
-        name: &str,
+        update: UpdateAccount,
     ) -> Result<AccountView, PlatformError> {
         let former = self.visible_account(caller, id).await?;
-        let name = name.trim();
-        if name.is_empty() || name.chars().count() > NAME_CHARS {
-            let reason = format!("`name` is required: 1 to {NAME_CHARS} characters");
-            return Err(PlatformError::invalid("name", reason));
+        let name = match (update.name, &update.fields) {
+            (None, Some(_)) => None,
+            (name, _) => Some(checked_name(&name.unwrap_or_default())?),
+        };
+        let account = match (update.fields, &name) {
+            (Some(fields), _) => self.change_fields(caller, id, fields, name.clone()).await?,
+            (None, name) => {
+                let name = name.clone().unwrap_or_default();
+                let now_at = self.core.env.now_at();
+                let renamed = self.core.store.rename_account(id, name, now_at).await?;
+                renamed.ok_or_else(|| PlatformError::not_found("account", id))?
+            }
+        };
+        if name.is_some() {
+            let act = Act::on_account(AuditAction::AccountRename, &account);
+            self.record(caller, act.with("former_name", former.name))
+                .await;
         }
-        let now_at = self.core.env.now_at();
-        let renamed = self.core.store.rename_account(id, name.to_owned(), now_at);
-        let account = renamed.await?;
-        let account = account.ok_or_else(|| PlatformError::not_found("account", id))?;
-        let act = Act::on_account(AuditAction::AccountRename, &account);
-        self.record(caller, act.with("former_name", former.name))
-            .await;
-        Ok(AccountView::new(account, now_at))
+        Ok(AccountView::new(account, self.core.env.now_at()))
     }
 
-    /// Gives an account new values of its fields; null removes one, and the others stay. It is a reconnection without a
-    /// browser: the account stays the same.
-    ///
-    /// # Errors
-    /// `Invalid` for fields that are not those of an app that the node knows, `NotFound`, `Conflict` when the credentials
-    /// were renewed meanwhile.
-    pub async fn update_account_fields(
+    async fn change_fields(
         &self,
         caller: &Caller,
         id: &AccountId,
-        given: Map<String, Value>,
-    ) -> Result<AccountView, PlatformError> {
-        let account = self.visible_account(caller, id).await?;
-        if given.is_empty() {
+        fields: Map<String, Value>,
+        name: Option<String>,
+    ) -> Result<Account, PlatformError> {
+        if fields.is_empty() {
             return Err(PlatformError::invalid(
                 "fields",
                 "is empty: give the fields that change, such as {\"api_key\": \"…\"}",
             ));
         }
-        let mut fields = self.accounts.opened_fields(&account)?;
-        for (name, value) in given {
-            match value.is_null() {
-                true => fields.remove(&name),
-                false => fields.insert(name, value),
-            };
-        }
-        if let Some(app) = self.core.config.apps.get(&account.app) {
-            app.check_account(&fields).map_err(PlatformError::Invalid)?;
-        }
-        let now_at = self.core.env.now_at();
-        let renewal = Renewal {
-            id: id.clone(),
-            version: account.version,
-            credentials: self.accounts.credentials(id, &account.app, &fields, None)?,
-            health: Health::default(),
-            now_at,
-        };
-        if !self.core.store.renew_account(renewal).await? {
-            let reason = format!("account `{id}` was changed or deleted meanwhile; try again");
-            return Err(PlatformError::Conflict(reason));
-        }
+        let names: Vec<String> = fields.keys().cloned().collect();
+        let account = self.accounts.change_fields(id, fields, name).await?;
         self.runners.account_changed(id);
-        let account = self.visible_account(caller, id).await?;
-        self.record(
-            caller,
-            Act::on_account(AuditAction::AccountReconnect, &account),
-        )
-        .await;
-        Ok(AccountView::new(account, now_at))
+        let act = Act::on_account(AuditAction::AccountReconnect, &account);
+        self.record(caller, act.with("fields", names)).await;
+        Ok(account)
     }
 
     /// Asks the app now whether the account's credentials are good; renews them if that is the way to find out.

@@ -61,27 +61,15 @@ impl Platform {
         }
         let owner = self.owner(caller, target.workspace_id.clone()).await?;
         let act = on_component(AuditAction::ComponentRun, &component).of(&owner);
-        self.quotas.take_invocation(caller.user_id()).await?;
-        let called = self.call(Call {
+        let call = Call {
             component,
             entry: Entry::Run,
             event: self.step_event(caller),
             props,
             owner,
-            is_charged: true,
-        });
-        let report = called.await.inspect_err(|_| {
-            self.quotas.give_invocation_back(caller.user_id());
-        })?;
-        let act = act.with("run_id", report.invocation_id.as_str());
-        self.record(caller, act).await;
-        // The effects of an action must not happen twice; the next one gets the new credentials.
-        let (platform, by) = (Arc::clone(self), caller.clone());
-        let configured = target.configured_props.clone();
-        let outcome = report.outcome.clone();
-        self.core
-            .tasks
-            .spawn(async move { platform.recheck_accounts(&by, &configured, &outcome).await });
+        };
+        let configured = &target.configured_props;
+        let report = self.charged_call(caller, call, act, configured).await?;
         let mut exports = exported(report.exports);
         let summary = exports.remove(SUMMARY).and_then(|summary| {
             let text = summary.as_str().map(str::to_owned);

@@ -18,9 +18,9 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use crate::{
-    accounts::UsedAccount, artifact::ArtifactState, caller::Caller, data_stores::StoreRequests,
-    error::PlatformError, log_line::LogLine, platform::Platform, props::apps, secrets,
-    use_cases::components::ComponentRef,
+    accounts::UsedAccount, artifact::ArtifactState, audit::Act, caller::Caller,
+    data_stores::StoreRequests, error::PlatformError, log_line::LogLine, platform::Platform,
+    props::apps, secrets, use_cases::components::ComponentRef,
 };
 
 /// Events of one call that are kept to be shown.
@@ -78,8 +78,6 @@ pub(crate) struct Call {
     pub(crate) props: Map<String, Value>,
     /// The owner of the data stores that it may use.
     pub(crate) owner: Owner,
-    /// Whether it counts for the owner's usage; computing options and props costs nothing.
-    pub(crate) is_charged: bool,
 }
 
 impl Platform {
@@ -187,13 +185,59 @@ impl Platform {
     /// Makes a call and waits for its end. It goes on to its end if the caller goes away.
     pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<CallReport, PlatformError> {
         let platform = Arc::clone(self);
-        let called = self
-            .core
-            .tasks
-            .spawn(async move { platform.call_to_the_end(call).await });
-        called
+        self.core
+            .to_the_end(async move { platform.call_to_the_end(call).await })
             .await
-            .map_err(|error| PlatformError::Internal(error.to_string()))?
+    }
+
+    /// The same for a call that counts for its owner's quota and usage, as computing options and props does not, and that
+    /// leaves an audit record. `configured` names the accounts that it uses.
+    ///
+    /// # Errors
+    /// `QuotaExceeded`, and those of a call that could not be made, which costs nothing.
+    pub(crate) async fn charged_call(
+        self: &Arc<Self>,
+        caller: &Caller,
+        call: Call,
+        act: Act,
+        configured: &ConfiguredProps,
+    ) -> Result<CallReport, PlatformError> {
+        let owner = call.owner.clone();
+        self.quotas.take_invocation(&owner.user_id).await?;
+        let (platform, caller) = (Arc::clone(self), caller.clone());
+        let configured = configured.clone();
+        let charged = async move {
+            let called = platform.call_to_the_end(call).await;
+            let report =
+                called.inspect_err(|_| platform.quotas.give_invocation_back(&owner.user_id))?;
+            let act = act.with("run_id", report.invocation_id.as_str());
+            platform.record(&caller, act).await;
+            let usage = Usage {
+                invocations: 1,
+                compute_ms: report.compute_ms,
+            };
+            let now_ms = platform.core.env.now_ms();
+            platform.core.store.add_usage(&owner, usage, now_ms).await?;
+            platform.recheck_later(caller, configured, report.outcome.clone());
+            Ok(report)
+        };
+        self.core.to_the_end(charged).await
+    }
+
+    /// Looks at the accounts of a call that met a 401. Its effects must not happen twice: the next one gets the new
+    /// credentials.
+    fn recheck_later(
+        self: &Arc<Self>,
+        caller: Caller,
+        configured: ConfiguredProps,
+        outcome: Outcome,
+    ) {
+        let platform = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            platform
+                .recheck_accounts(&caller, &configured, &outcome)
+                .await
+        });
     }
 
     async fn call_to_the_end(self: &Arc<Self>, call: Call) -> Result<CallReport, PlatformError> {
@@ -224,20 +268,9 @@ impl Platform {
             wall: None,
         };
         let report = self
-            .follow_call(invocation_id, call.owner.clone(), &worker, invocation)
+            .follow_call(invocation_id, call.owner, &worker, invocation)
             .await;
         self.core.engine.evict(&worker.owner).await;
-        if let (true, Ok(report)) = (call.is_charged, &report) {
-            let usage = Usage {
-                invocations: 1,
-                compute_ms: report.compute_ms,
-            };
-            let now_ms = self.core.env.now_ms();
-            self.core
-                .store
-                .add_usage(&call.owner, usage, now_ms)
-                .await?;
-        }
         report
     }
 

@@ -90,7 +90,6 @@ impl Platform {
             event: RawValue::NULL.to_owned(),
             props: known.values,
             owner: known.owner,
-            is_charged: false,
         };
         let configured = known.configured.clone();
         let mut report = self.call(call(known)).await?;
@@ -142,7 +141,6 @@ impl Platform {
             event: RawValue::NULL.to_owned(),
             props,
             owner,
-            is_charged: false,
         });
         let returned = called.await?.returned("computing `additionalProps`")?;
         let Some(Value::Object(by_name)) = returned else {

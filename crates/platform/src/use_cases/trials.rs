@@ -84,21 +84,14 @@ impl Platform {
         let event = serde_json::value::to_raw_value(&event)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let act = on_component(AuditAction::ComponentRun, &component).of(&owner);
-        let user_id = owner.user_id.clone();
-        self.quotas.take_invocation(&user_id).await?;
-        let called = self.call(Call {
+        let call = Call {
             component,
             entry: Entry::Run,
             event,
             props,
             owner,
-            is_charged: true,
-        });
-        let report = called
-            .await
-            .inspect_err(|_| self.quotas.give_invocation_back(&user_id))?;
-        self.record(caller, act.with("run_id", report.invocation_id.as_str()))
-            .await;
+        };
+        let report = self.charged_call(caller, call, act, configured).await?;
         Ok(TrialReport {
             invocation_id: report.invocation_id,
             outcome: report.outcome,

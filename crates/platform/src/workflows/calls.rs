@@ -72,7 +72,7 @@ impl WorkflowContext {
     ) -> Result<Arc<RawValue>, PlatformError> {
         // Boxed: every request waits for it somewhere in its own future.
         let masks = Box::pin(self.variables.masks_of(owner)).await?;
-        Box::pin(masks.event(&self.core.aside, event)).await
+        Box::pin(masks.hidden_value(&self.core.aside, event)).await
     }
 
     /// Queues a run durably. Whoever runs the workflow is to be told.

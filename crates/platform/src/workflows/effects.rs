@@ -88,14 +88,21 @@ impl StepEffects {
 
     /// Bytes that it has exported, logged and sent so far.
     pub(super) fn bytes(&self) -> usize {
-        let exports = self.exports.iter().map(|(_, value)| kept_bytes(value));
+        let exports = self.exports.iter();
+        let exports = exports.map(|(name, value)| name.len() + kept_bytes(value));
         let flow = self.flow.iter().map(|call| match call {
             FlowCall::Rerun { context, .. } => context.as_ref().map_or(0, kept_bytes),
             FlowCall::Delay(_) | FlowCall::Suspend(_) => 0,
         });
         let sent = self.sent.iter().map(|sent| sent.value.get().len());
         let logs = self.logs.iter().map(|line| line.message.len());
-        exports.chain(flow).chain(sent).chain(logs).sum()
+        let exit = self.exit.iter().map(String::len);
+        exports
+            .chain(flow)
+            .chain(sent)
+            .chain(logs)
+            .chain(exit)
+            .sum()
     }
 
     /// The end of the execution, and what it sends: a step that fails sends nothing.
@@ -155,6 +162,12 @@ impl Sends {
             if let Some(masked) = masks.json(value) {
                 *value = masked;
             }
+        }
+        let emitted = self.emitted.iter_mut();
+        let emitted = emitted.filter_map(|emitted| emitted.channel.as_mut());
+        let streamed = self.streamed.iter_mut();
+        for channel in emitted.chain(streamed.map(|streamed| &mut streamed.channel)) {
+            *channel = masks.text(channel).into_owned();
         }
     }
 

@@ -18,6 +18,8 @@ use super::live::LiveRun;
 const ONCE_IN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Errors that are remembered. Beyond, a mail may come twice.
 const REMEMBERED_MAX: usize = 10_000;
+/// Mails of a run that former versions sent, 0 and 1 by their occasion: one that they began goes on behind these.
+const FORMER_MAILS: u32 = 2;
 /// Characters of the error in the subject.
 const SUBJECT_CHARACTERS: usize = 120;
 
@@ -65,7 +67,7 @@ impl ErrorMails {
             "text": text(run, &step, &error, occasion),
         });
         let value = to_raw_value(&value).ok()?;
-        let number = run.head.error_mails;
+        let number = FORMER_MAILS + run.head.error_mails;
         run.head.error_mails += 1;
         Some(NewSend {
             path: Path::root().to_string(),

@@ -50,7 +50,11 @@ impl Spoken {
     pub(super) fn bytes(&self, enough: usize) -> usize {
         let returned = match &self.outcome {
             Outcome::Returned { value } => value.as_ref().map_or(0, |value| bytes(value, enough)),
-            Outcome::Threw { error } => error.message.len() + error.stack.len(),
+            Outcome::Threw { error } => {
+                let texts = [&error.name, &error.message, &error.stack].map(String::len);
+                let code = error.code.as_ref().map_or(0, |code| bytes(code, enough));
+                texts.iter().sum::<usize>() + code
+            }
             Outcome::LimitExceeded { .. } | Outcome::Lost { .. } => 0,
         };
         returned + self.effects.bytes()

@@ -2,7 +2,13 @@
 //! value. A mark cannot be guessed, so that the platform can put the value back where code of the same owner reads what
 //! an earlier step returned.
 
-use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    borrow::Cow,
+    cmp::Reverse,
+    collections::BTreeMap,
+    ops::{Deref, Range},
+    sync::Arc,
+};
 
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 use serde_json::value::RawValue;
@@ -210,17 +216,23 @@ impl Masks {
         built.await
     }
 
-    /// An event without the values; other tasks go on while a large one is looked through.
-    pub(super) async fn event(
+    /// JSON without the values; other tasks go on while a large one is looked through.
+    ///
+    /// # Errors
+    /// `Internal` when the work for it panics.
+    pub(crate) async fn hidden_value<J>(
         self: Arc<Self>,
         aside: &Aside,
-        event: Arc<RawValue>,
-    ) -> Result<Arc<RawValue>, PlatformError> {
-        let is_large = self.takes_long(event.get().len());
-        let masked = move || self.json(&event).map_or(event, Arc::from);
+        json: J,
+    ) -> Result<J, PlatformError>
+    where
+        J: Deref<Target = RawValue> + From<Box<RawValue>> + Send + 'static,
+    {
+        let is_large = self.takes_long(json.get().len());
+        let hidden = move || self.json(&json).map_or(json, J::from);
         match is_large {
-            true => aside.run(masked).await,
-            false => Ok(masked()),
+            true => aside.run(hidden).await,
+            false => Ok(hidden()),
         }
     }
 
@@ -432,10 +444,10 @@ pub(super) mod tests {
             let event = json!({ "token": "hunter2-hunter2", "rest": "x".repeat(bytes) });
             Arc::from(to_raw_value(&event).unwrap())
         };
-        let small = std::pin::pin!(Arc::clone(&few).event(&aside, of(10)));
+        let small = std::pin::pin!(Arc::clone(&few).hidden_value(&aside, of(10)));
         assert!(futures::poll!(small).is_ready());
         let large = of(AT_ONCE);
-        let mut masking = std::pin::pin!(Arc::clone(&few).event(&aside, Arc::clone(&large)));
+        let mut masking = std::pin::pin!(Arc::clone(&few).hidden_value(&aside, Arc::clone(&large)));
         assert!(futures::poll!(&mut masking).is_pending());
         let masked = masking.await.unwrap();
         assert_eq!(masked.get(), few.json(&large).unwrap().get());

@@ -6,7 +6,7 @@ use crate::{
     component::Component,
     engine::thrown,
     receiver::{Receiver, answered},
-    world::{World, done, memory, with_faults},
+    world::{World, done, memory, object, with_faults},
 };
 use headwater_engine::StoreOperation;
 use headwater_model::{
@@ -16,7 +16,7 @@ use headwater_model::{
 };
 use headwater_platform::{
     CallTarget, Callback, ComponentInput, ComponentRef, ConnectStatus, HealthStatus, LinkOpened,
-    NewConnect, Remote,
+    NewConnect, Remote, UpdateAccount,
 };
 use headwater_store::Store;
 use serde_json::{Value, json};
@@ -170,6 +170,69 @@ async fn a_token_is_renewed_before_its_end_and_not_earlier() {
         run.returns();
         done(running).await.unwrap();
     }
+}
+
+fn fields(fields: Value) -> UpdateAccount {
+    UpdateAccount {
+        name: None,
+        fields: Some(object(fields)),
+    }
+}
+
+#[tokio::test]
+async fn fields_that_change_while_a_token_is_renewed_lose_neither() {
+    let (world, endpoint) = acme().await;
+    let account = connected(&world, &endpoint, json!(3600)).await;
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    world.clock.advance(3_600_000);
+    let running = world.running(&id, json!({}));
+    let post = endpoint.next().await;
+    let update = fields(json!({"region": "eu"}));
+    let changing = async {
+        let changed = world
+            .platform
+            .update_account(&world.caller, &account, update);
+        changed.await.unwrap();
+    };
+    let renewing = async {
+        post.answer(tokens(1, json!(3600)));
+        world.engine.next().await.returns();
+        done(running).await.unwrap();
+    };
+    tokio::join!(changing, renewing);
+    let (run, report) = world.manual(&id, json!({})).await;
+    let auth = &run.props["acme"]["$auth"];
+    assert_eq!(auth["oauth_access_token"], "access-1");
+    assert_eq!(auth["oauth_refresh_token"], "refresh-1");
+    assert_eq!(auth["region"], "eu");
+    run.returns();
+    done(report).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_that_stays_keeps_its_end_and_another_has_none() {
+    let (world, endpoint) = acme().await;
+    let account = connected(&world, &endpoint, json!(3600)).await;
+    let change = async |update| {
+        let changed = world
+            .platform
+            .update_account(&world.caller, &account, fields(update));
+        changed.await.unwrap().account.credentials
+    };
+    let before = world.platform.account(&world.caller, &account).await;
+    let before = before.unwrap().account.credentials;
+    let changed = change(json!({"region": "eu"})).await;
+    assert_eq!(changed.expires_at, before.expires_at);
+    assert_eq!(changed.renew_at, before.renew_at);
+    assert!(changed.expires_at.is_some() && changed.renew_at.is_some());
+    let without = change(json!({"oauth_refresh_token": null})).await;
+    assert_eq!(
+        (without.expires_at, without.renew_at),
+        (before.expires_at, None)
+    );
+    let another = change(json!({"oauth_access_token": "another"})).await;
+    assert_eq!(another.expires_at, None);
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod lost_nodes;
 mod props;
 mod replay;
 mod sends;
+mod sources;
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -115,6 +115,7 @@ fn renewal(account: &Account, sealed: &[u8]) -> Renewal {
             renew_at: Some(EpochSeconds(90)),
         },
         health: healthy(),
+        name: None,
         now_at: EpochSeconds(50),
     }
 }
@@ -158,12 +159,12 @@ pub async fn of_two_renewals_one_counts(factory: &dyn Factory) {
         ..account
     };
     assert_eq!(stored(&store, &renewed).await, renewed);
-    assert!(
-        store
-            .renew_account(renewal(&renewed, b"third"))
-            .await
-            .unwrap()
-    );
+    let third = Renewal {
+        name: Some("other".to_owned()),
+        ..renewal(&renewed, b"third")
+    };
+    assert!(store.renew_account(third).await.unwrap());
+    assert_eq!(stored(&store, &renewed).await.name, "other");
     store.delete_account(&renewed.id).await.unwrap();
     let fourth = Renewal {
         version: renewed.version + 1,

@@ -295,6 +295,7 @@ pub async fn places_go_with_their_run(factory: &dyn Factory) {
     };
     while store.trim_runs(none, 10).await.unwrap().more {}
     assert!(store.run(&id).await.unwrap().is_none());
+    assert!(store.run_details(&id).await.unwrap().is_none());
     assert_eq!(store.run_places(&id).await.unwrap().len(), 0);
 }
 

@@ -141,18 +141,36 @@ impl Platform {
         self.visible_source(caller, id).await?;
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let source = self.visible_source(caller, id).await?;
-        self.core
-            .store
-            .set_source_state(
-                &self.leases.of(&id.clone().into()).await?,
-                SourceState::Deleting,
-            )
-            .await?;
-        // It is not shown any more, though deleting what it has may take a while.
-        self.core.tell(Change::of_source(&source));
+        self.begin_deletion(&source).await?;
         self.record(caller, Act::on_source(AuditAction::SourceDelete, &source))
             .await;
         self.finish_deletion(&source).await
+    }
+
+    /// Deletes a source that whatever it belonged to has left behind. One that is gone, or going, is left alone.
+    pub(crate) async fn delete_left_source(
+        self: &Arc<Self>,
+        id: &SourceId,
+    ) -> Result<(), PlatformError> {
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
+        match self.core.store.source(id).await? {
+            Some(source) if source.state != SourceState::Deleting => {
+                self.begin_deletion(&source).await?;
+                self.finish_deletion(&source).await
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// From here on it is not shown any more, though deleting what it has may take a while.
+    async fn begin_deletion(&self, source: &Source) -> Result<(), PlatformError> {
+        let lease = self.leases.of(&source.id.clone().into()).await?;
+        self.core
+            .store
+            .set_source_state(&lease, SourceState::Deleting)
+            .await?;
+        self.core.tell(Change::of_source(source));
+        Ok(())
     }
 
     /// The rest of a deletion that has been decided.

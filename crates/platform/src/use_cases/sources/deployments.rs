@@ -149,12 +149,13 @@ impl Platform {
                  update the source with code of your own"
             ))
         })?;
+        let values = self.props.opened(&deployment.configured_props);
         let wanted = Wanted {
             component: &component,
             owner: &present.owner,
             name: &present.spec.name,
             is_isolated: deployment.is_isolated,
-            values: self.props.opened(&deployment.configured_props)?,
+            values: values.map_err(|error| unfit(error, deployment_id))?,
             given: None,
             former: Some(present),
         };
@@ -183,6 +184,10 @@ impl Platform {
 
 /// The error of values that fitted once.
 fn unfit(error: PlatformError, id: &DeploymentId) -> PlatformError {
+    if let PlatformError::Conflict(reason) = error {
+        let reason = format!("deployment `{id}` cannot be restored: {reason}");
+        return PlatformError::Conflict(reason);
+    }
     let PlatformError::InvalidProps(invalid) = error else {
         return error;
     };

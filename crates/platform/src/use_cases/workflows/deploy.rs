@@ -37,6 +37,17 @@ impl Platform {
         caller: &Caller,
         request: DeployWorkflow,
     ) -> Result<DeployedWorkflow, PlatformError> {
+        let (platform, caller) = (Arc::clone(self), caller.clone());
+        let deployed = async move { platform.deploy_in_turn(&caller, request).await };
+        // Sources that it has deployed are nobody's until it ends.
+        self.core.to_the_end(deployed).await
+    }
+
+    async fn deploy_in_turn(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: DeployWorkflow,
+    ) -> Result<DeployedWorkflow, PlatformError> {
         let mut folder = Folder::read(request.files)?;
         folder.lacks_accounts = request.lacks_accounts;
         let id = folder.state.id.clone();
@@ -220,25 +231,28 @@ impl Platform {
         id: &WorkflowId,
     ) -> Result<(), PlatformError> {
         self.visible_workflow(caller, id).await?;
+        let (platform, caller, id) = (Arc::clone(self), caller.clone(), id.clone());
+        let deleted = async move { platform.delete_in_turn(&caller, &id).await };
+        self.core.to_the_end(deleted).await
+    }
+
+    async fn delete_in_turn(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &WorkflowId,
+    ) -> Result<(), PlatformError> {
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let workflow = self.visible_workflow(caller, id).await?;
-        let content = self.current_content(Some(&workflow)).await?;
         self.core.store.begin_workflow_deletion(id).await?;
         self.changed(id);
         // It is gone for everybody, and what is left to do is done by the next start of the node at the latest.
         let act = Act::on_workflow(AuditAction::WorkflowDelete, &workflow);
         self.record(caller, act).await;
-        self.finish_workflow_deletion(id).await?;
-        let sources = content
-            .into_iter()
-            .flat_map(|content| content.sources.into_values());
-        self.delete_sources(caller, &sources.collect::<Vec<_>>())
-            .await;
-        Ok(())
+        self.finish_workflow_deletion(id, Some(caller)).await
     }
 
     /// Ends the deletions that a dead node left undone.
-    pub(crate) async fn recover_workflows(&self) -> Result<(), PlatformError> {
+    pub(crate) async fn recover_workflows(self: &Arc<Self>) -> Result<(), PlatformError> {
         loop {
             let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
             let deleting = self
@@ -251,14 +265,21 @@ impl Platform {
             }
             for id in &deleting {
                 let _turn = self.lifecycles.lock(&id.clone().into()).await;
-                self.finish_workflow_deletion(id).await?;
+                self.finish_workflow_deletion(id, None).await?;
             }
         }
     }
 
-    /// The rest of a deletion that has been decided.
-    async fn finish_workflow_deletion(&self, id: &WorkflowId) -> Result<(), PlatformError> {
+    /// The rest of a deletion that has been decided, by that caller or before the node started. The sources go first: the
+    /// deployments name them.
+    async fn finish_workflow_deletion(
+        self: &Arc<Self>,
+        id: &WorkflowId,
+        caller: Option<&Caller>,
+    ) -> Result<(), PlatformError> {
         self.workflows.close(id).await;
+        let sources = self.deployed_sources(id).await?;
+        self.delete_sources(caller, sources).await;
         let runnable = RunnableId::from(id.clone());
         let lease = self.leases.of(&runnable).await?;
         while self

@@ -1,11 +1,14 @@
 //! The sources that a workflow's triggers deploy: they live and end with those triggers.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
 };
 
-use headwater_model::id::{SourceId, TriggerId, WorkspaceId};
+use headwater_model::{
+    id::{SourceId, TriggerId, WorkflowId, WorkspaceId},
+    page::{PageRequest, Position},
+};
 use headwater_workflow::definition::{
     ComponentReference, Definition, SourceTrigger, StepCode, TriggerConfig,
 };
@@ -21,6 +24,9 @@ use crate::{
     },
     workflows::Content,
 };
+
+/// Deployments, each with all its files, that are read in one step.
+const DEPLOYMENTS_AT_ONCE: u32 = 10;
 
 /// The sources of a deployment that is under way.
 #[derive(Default)]
@@ -98,17 +104,52 @@ impl Platform {
 
     /// Deletes the sources that a deployment which failed had created.
     pub(super) async fn take_back_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
-        self.delete_sources(caller, &owned.created).await;
+        self.delete_sources(Some(caller), owned.created.iter().cloned())
+            .await;
     }
 
     /// Deletes the sources that no trigger has any more.
     pub(super) async fn drop_left_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
-        self.delete_sources(caller, &owned.left).await;
+        self.delete_sources(Some(caller), owned.left.iter().cloned())
+            .await;
     }
 
-    pub(super) async fn delete_sources(self: &Arc<Self>, caller: &Caller, sources: &[SourceId]) {
+    /// The sources of all deployments of a workflow, with those of former ones that were left behind.
+    pub(super) async fn deployed_sources(
+        &self,
+        id: &WorkflowId,
+    ) -> Result<BTreeSet<SourceId>, PlatformError> {
+        let mut sources = BTreeSet::new();
+        let mut page = PageRequest::first(DEPLOYMENTS_AT_ONCE);
+        loop {
+            let deployments = self.core.store.deployments(id, &page).await?.items;
+            let Some(last) = deployments.last() else {
+                return Ok(sources);
+            };
+            page.position = Position::After(last.id.clone());
+            for deployment in &deployments {
+                match Content::of(deployment) {
+                    Ok(content) => sources.extend(content.sources.into_values()),
+                    Err(error) => {
+                        tracing::error!(workflow_id = %id, %error, "its sources are not known")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Deletes sources as far as they are there, with an audit record of each if somebody decides it now.
+    pub(super) async fn delete_sources(
+        self: &Arc<Self>,
+        caller: Option<&Caller>,
+        sources: impl IntoIterator<Item = SourceId>,
+    ) {
         for id in sources {
-            match self.delete_source(caller, id).await {
+            let deleted = match caller {
+                Some(caller) => self.delete_source(caller, &id).await,
+                None => self.delete_left_source(&id).await,
+            };
+            match deleted {
                 Ok(()) | Err(PlatformError::NotFound { .. }) => {}
                 Err(error) => {
                     tracing::error!(source_id = %id, %error, "a workflow's source cannot be deleted")

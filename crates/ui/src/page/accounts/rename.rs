@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::id::AccountId;
-use headwater_platform::{AccountView, PlatformError};
+use headwater_platform::{AccountView, PlatformError, UpdateAccount};
 use maud::html;
 use serde::Deserialize;
 
@@ -46,7 +46,11 @@ pub(crate) async fn submit(
     Fields(given): Fields<Rename>,
 ) -> FormReply {
     let caller = visitor.caller();
-    match ui.platform.rename_account(caller, &id, &given.name).await {
+    let update = UpdateAccount {
+        name: Some(given.name.clone()),
+        fields: None,
+    };
+    match ui.platform.update_account(caller, &id, update).await {
         Ok(renamed) => {
             let line = format!("It is called {} now", renamed.account.name);
             Ok(see_other_saying(

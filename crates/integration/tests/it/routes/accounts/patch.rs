@@ -52,7 +52,7 @@ async fn fields_that_are_given_change_and_the_others_stay() {
         let changed = node.patch(&path, change).await.is(200);
         assert!(!changed.text.contains("new"), "{}", changed.text);
     }
-    let report = node.post(&run, props).await.is(200).data();
+    let report = node.post(&run, props.clone()).await.is(200).data();
     let auth = &report["outcome"]["value"];
     assert_eq!((&auth["k"], &auth["region"]), (&json!("new"), &json!("eu")));
     assert_eq!(auth.get("old"), None, "{report}");
@@ -62,6 +62,17 @@ async fn fields_that_are_given_change_and_the_others_stay() {
         .await
         .ok();
     assert!(!told.stdout.contains("newer"), "{}", told.stdout);
+    // All or nothing.
+    let half = json!({"name": " ", "fields": {"k": "half"}});
+    assert_eq!(
+        node.patch(&path, half).await.is(400).error()["param"],
+        "name"
+    );
+    let half = json!({"name": "half", "fields": {}});
+    node.patch(&path, half).await.is(400);
+    let report = node.post(&run, props).await.is(200).data();
+    assert_eq!(report["outcome"]["value"]["k"], "newer");
+    assert_eq!(node.get(&path).await.is(200).data()["name"], "work");
     let empty = node.patch(&path, json!({"fields": {}})).await.is(400);
     assert_eq!(empty.error()["param"], "fields");
     let nobody = format!("/accounts/{}", unknown("apn_"));

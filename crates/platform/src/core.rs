@@ -14,6 +14,7 @@ use crate::{
     environment::Environment,
     error::PlatformError,
     metrics::Metrics,
+    origin::{on_behalf_of, origin},
     spans::{NewSpan, Span, Tracer},
 };
 
@@ -59,16 +60,23 @@ impl Core {
         Span::begin(self.tracer.as_deref(), span)
     }
 
-    /// Runs work to its end, even if the caller goes away.
+    /// Runs work to its end, even if the caller goes away. It begins at once; who waits has no room for it.
     ///
     /// # Errors
     /// Those of the work; `Internal` when it panicked.
-    pub(crate) async fn to_the_end<T: Send + 'static>(
+    pub(crate) fn to_the_end<T, W>(
         &self,
-        work: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
-    ) -> Result<T, PlatformError> {
-        let ended = self.tasks.spawn(work).await;
-        ended.map_err(|error| PlatformError::Internal(error.to_string()))?
+        work: W,
+    ) -> impl Future<Output = Result<T, PlatformError>> + Send + use<T, W>
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, PlatformError>> + Send + 'static,
+    {
+        let ended = self.tasks.spawn(on_behalf_of(origin(), work));
+        async move {
+            let ended = ended.await;
+            ended.map_err(|error| PlatformError::Internal(error.to_string()))?
+        }
     }
 
     /// The saved component that a source runs.

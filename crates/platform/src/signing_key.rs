@@ -21,6 +21,8 @@ const SIGNING_KEY: &str = "signing_key";
 const SIGNATURE_BYTES: usize = 16;
 /// Bytes of a mark.
 const MARK_BYTES: usize = 8;
+/// And its characters.
+pub(crate) const MARK_CHARS: usize = 2 * MARK_BYTES;
 
 /// The key of this installation, which outlives rotations of the secret keys.
 pub struct InstallationKey([u8; 64]);

@@ -26,6 +26,7 @@ mod http_event;
 mod input;
 mod live;
 mod loading;
+mod marks;
 mod masking;
 mod responders;
 mod results;
@@ -122,16 +123,21 @@ impl Workflows {
     /// Queues a run, and waits for its response.
     ///
     /// # Errors
-    /// The same; `Unavailable` when the node stops meanwhile.
+    /// The same; `Unavailable` when the node stops meanwhile, `NotFound` when the workflow is deleted.
     pub(crate) async fn respond(&self, new: NewRun) -> Result<RunResponse, PlatformError> {
         let id = self.context.core.env.id(InvocationId::new);
-        let response = self.context.responders.expect(&id);
+        let workflow = new.workflow.clone();
+        let response = self.context.responders.expect(&id, &workflow);
         if let Err(error) = self.queue_as(id.clone(), new).await {
             self.context.responders.forget(&id);
             return Err(error);
         }
-        response.await.map_err(|_| {
-            PlatformError::Unavailable("the node is stopping; the run goes on later".to_owned())
+        let is_stopping = || self.context.core.stopping.is_cancelled();
+        response.await.map_err(|_| match is_stopping() {
+            true => {
+                PlatformError::Unavailable("the node is stopping; the run goes on later".to_owned())
+            }
+            false => PlatformError::not_found("workflow", &workflow),
         })
     }
 
@@ -228,5 +234,10 @@ impl Workflows {
             handle.send(Command::Close(closed));
             let _ = gone.await;
         }
+    }
+
+    /// Lets those who wait for runs of a workflow that is gone know.
+    pub(crate) fn deleted(&self, id: &WorkflowId) {
+        self.context.responders.forget_all(id);
     }
 }

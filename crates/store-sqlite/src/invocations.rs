@@ -110,14 +110,22 @@ fn check_takes(connection: &Connection, invocation: &NewInvocation) -> Result<()
     }
 }
 
-fn is_inactive_workflow(connection: &Connection, id: &RunnableId) -> Result<bool, StoreError> {
-    match id {
-        RunnableId::Source(_) => Ok(false),
-        RunnableId::Workflow(id) => {
-            let state = workflow_state::state(connection, id.as_str())?;
-            Ok(state == Some(WorkflowState::Inactive))
-        }
-    }
+/// The condition on the invocations that may be claimed; `None`: none may.
+fn claimable(
+    connection: &Connection,
+    id: &RunnableId,
+    has_begun: bool,
+) -> Result<Option<&'static str>, StoreError> {
+    let state = match id {
+        RunnableId::Source(_) => None,
+        RunnableId::Workflow(id) => workflow_state::state(connection, id.as_str())?,
+    };
+    Ok(match (state, has_begun) {
+        (Some(WorkflowState::Deleting), _) => None,
+        (_, true) => Some("has_begun"),
+        (Some(WorkflowState::Inactive), false) => Some(WHILE_INACTIVE),
+        (Some(WorkflowState::Active) | None, false) => Some("TRUE"),
+    })
 }
 
 fn is_held(
@@ -140,10 +148,8 @@ pub(crate) fn claim(
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
-    let which = match (is_inactive_workflow(connection, id)?, limit.has_begun) {
-        (_, true) => "has_begun",
-        (true, false) => WHILE_INACTIVE,
-        (false, false) => "TRUE",
+    let Some(which) = claimable(connection, id, limit.has_begun)? else {
+        return Ok(Vec::new());
     };
     let mut statement = connection
         .prepare_cached(&format!(

@@ -8,7 +8,7 @@ use headwater_model::{
 };
 use headwater_store::{
     NewInvocation, OpenRun, PlaceWrite, RunProgress, StoreError, WaitId, WaitResolution,
-    WaitResolved,
+    WaitResolved, WorkflowState,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
@@ -275,6 +275,11 @@ pub(crate) fn resolve(
             false => WaitResolved::Unknown,
         });
     };
+    if let RunnableId::Workflow(id) = &run.runnable
+        && workflow_state::state(connection, id.as_str())? == Some(WorkflowState::Deleting)
+    {
+        return Ok(WaitResolved::Ended);
+    }
     if !is_open(connection, &answer.wait)? {
         return Ok(WaitResolved::Before);
     }

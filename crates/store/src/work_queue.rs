@@ -133,6 +133,8 @@ pub trait WorkQueue {
     /// MUST NOT lease one that is held by a lease that has not expired
     /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bound of
     /// bytes (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
+    /// MUST lease none of a workflow that is being deleted
+    /// (`conformance::workflow_runs::a_workflow_that_is_being_deleted_runs_nothing_more`).
     /// MUST leave out those that have not begun if the limit says so, however many there are before the others
     /// (`conformance::workflow_runs::a_claim_may_be_of_runs_that_go_on_alone`).
     async fn claim(

@@ -154,6 +154,8 @@ pub trait WorkflowRuns {
     /// MUST take one answer for each wait (`conformance::workflow_runs::a_wait_is_answered_once`).
     /// MUST make the run due, also if its checkpoint is committed only after the answer
     /// (`conformance::workflow_runs::an_answer_before_the_checkpoint_is_not_lost`).
+    /// MUST answer `Ended` while the workflow is being deleted
+    /// (`conformance::workflow_runs::a_workflow_that_is_being_deleted_runs_nothing_more`).
     async fn resolve_wait(
         &self,
         resolution: WaitResolution,

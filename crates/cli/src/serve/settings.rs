@@ -39,19 +39,24 @@ pub(super) fn of(
     found.collect()
 }
 
-/// The value with `***` in place of the user and the password of each URL in it.
+/// The value with `***` in place of what a URL in it may say besides the address: the user, the password and the query.
 fn without_credentials(value: &str) -> String {
     let mut parts = value.split("://");
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let authority = part.find(['/', '?', '#', ',', ' ', '\n']);
-        let (authority, rest) = part.split_at(authority.unwrap_or(part.len()));
+        let (address, query) = match part.split_once('?') {
+            Some((address, _)) => (address, "?***"),
+            None => (part, ""),
+        };
+        let path = address.find(['/', '#']).unwrap_or(address.len());
+        let (authority, path) = address.split_at(path);
         shown += "://";
         match authority.rsplit_once('@') {
             Some((_, host)) => shown += &format!("***@{host}"),
             None => shown += authority,
         }
-        shown += rest;
+        shown += path;
+        shown += query;
     }
     shown
 }

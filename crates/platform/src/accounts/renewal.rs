@@ -138,7 +138,12 @@ impl Accounts {
     ) -> Result<Renewed, PlatformError> {
         let gone = || PlatformError::Conflict(format!("account `{}` was deleted", read.id));
         let account = self.core.store.account(&read.id).await?.ok_or_else(gone)?;
-        if account.version != read.version {
+        // Somebody may have changed other fields.
+        let is_due = account
+            .credentials
+            .renew_at
+            .is_some_and(|at| at <= self.core.env.now_at());
+        if account.version != read.version && !is_due {
             return Ok(Renewed::Fresh(account));
         }
         if !insist && account.health.status == HealthStatus::Refused {
@@ -284,19 +289,19 @@ impl Accounts {
         if let Some(app) = self.core.config.apps.get(&account.app) {
             app.check_account(&fields).map_err(PlatformError::Invalid)?;
         }
-        let mut credentials = self.credentials(id, &account.app, &fields, None)?;
-        if is_same_token {
-            let former = account.credentials;
-            credentials.expires_at = former.expires_at;
-            credentials.renew_at = former.renew_at.filter(|_| credentials.renewable);
-        }
+        let now_at = self.core.env.now_at();
+        let expires_at = account.credentials.expires_at.filter(|_| is_same_token);
+        let expires_in = expires_at.map(|at| at.since(now_at));
+        let mut credentials = self.credentials(id, &account.app, &fields, expires_in)?;
+        // It may have ended already.
+        credentials.expires_at = expires_at;
         let renewal = Renewal {
             id: id.clone(),
             version: account.version,
             credentials,
             health: Health::default(),
             name,
-            now_at: self.core.env.now_at(),
+            now_at,
         };
         if !self.core.store.renew_account(renewal).await? {
             let reason =

@@ -34,9 +34,9 @@ impl Platform {
         }
         let platform = Arc::clone(self);
         self.core.tasks.spawn(async move {
-            let recovered =
-                futures::future::try_join(platform.recover_sources(), platform.recover_workflows());
-            if let Err(error) = recovered.await {
+            let (sources, workflows) =
+                tokio::join!(platform.recover_sources(), platform.recover_workflows());
+            for error in [sources.err(), workflows.err()].into_iter().flatten() {
                 tracing::error!(%error, "cannot settle the leftovers of a former start");
             }
         });

@@ -204,24 +204,18 @@ impl Platform {
     ) -> Result<CallReport, PlatformError> {
         let owner = call.owner.clone();
         self.quotas.take_invocation(&owner.user_id).await?;
-        let (platform, caller) = (Arc::clone(self), caller.clone());
-        let configured = configured.clone();
-        let charged = async move {
-            let called = platform.call_to_the_end(call).await;
-            let report =
-                called.inspect_err(|_| platform.quotas.give_invocation_back(&owner.user_id))?;
-            let act = act.with("run_id", report.invocation_id.as_str());
-            platform.record(&caller, act).await;
-            let usage = Usage {
-                invocations: 1,
-                compute_ms: report.compute_ms,
-            };
-            let now_ms = platform.core.env.now_ms();
-            platform.core.store.add_usage(&owner, usage, now_ms).await?;
-            platform.recheck_later(caller, configured, report.outcome.clone());
-            Ok(report)
+        let called = self.call(call).await;
+        let report = called.inspect_err(|_| self.quotas.give_invocation_back(&owner.user_id))?;
+        let act = act.with("run_id", report.invocation_id.as_str());
+        self.record(caller, act).await;
+        let usage = Usage {
+            invocations: 1,
+            compute_ms: report.compute_ms,
         };
-        self.core.to_the_end(charged).await
+        let now_ms = self.core.env.now_ms();
+        self.core.store.add_usage(&owner, usage, now_ms).await?;
+        self.recheck_later(caller.clone(), configured.clone(), report.outcome.clone());
+        Ok(report)
     }
 
     /// Looks at the accounts of a call that met a 401. Its effects must not happen twice: the next one gets the new

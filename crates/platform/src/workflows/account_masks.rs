@@ -9,10 +9,7 @@ use headwater_model::{app::is_secret_field, id::AccountId};
 use headwater_store::Owner;
 use serde_json::{Map, Value};
 
-use super::{
-    masking::{FENCE, Mask},
-    tokens::WaitKey,
-};
+use super::{marks::FENCE, masking::Mask, tokens::WaitKey};
 use crate::{accounts::Accounts, core::Core, error::PlatformError};
 
 /// Accounts whose marks are opened in one text.

@@ -47,12 +47,22 @@ impl WorkflowContext {
         new: NewRun,
     ) -> Result<NewInvocation, PlatformError> {
         let event = new.event.into();
+        let event = match new.trigger {
+            // The platform kept it.
+            Trigger::Replay => self.kept_event(&new.owner, event).await?,
+            Trigger::Timer
+            | Trigger::Http
+            | Trigger::Manual
+            | Trigger::Event
+            | Trigger::Email
+            | Trigger::Call => self.masked_event(&new.owner, event).await?,
+        };
         Ok(NewInvocation {
             id,
             runnable: new.workflow.into(),
             trigger: new.trigger,
             via: new.via,
-            event: self.masked_event(&new.owner, event).await?,
+            event,
             hops: new.hops,
             now_ms: self.core.env.now_ms(),
             due_at_ms: EpochMs(0),
@@ -61,7 +71,7 @@ impl WorkflowContext {
         })
     }
 
-    /// An event without the values of its owner's variables.
+    /// An event, as code or somebody outside gives it, without the values of its owner's variables, and without marks.
     ///
     /// # Errors
     /// The variables cannot be read.
@@ -73,6 +83,19 @@ impl WorkflowContext {
         // Boxed: every request waits for it somewhere in its own future.
         let masks = Box::pin(self.variables.masks_of(owner)).await?;
         Box::pin(masks.hidden_value(&self.core.aside, event)).await
+    }
+
+    /// An event that was masked when it was queued, without the values that variables have now.
+    ///
+    /// # Errors
+    /// The variables cannot be read.
+    pub(crate) async fn kept_event(
+        &self,
+        owner: &Owner,
+        event: Arc<RawValue>,
+    ) -> Result<Arc<RawValue>, PlatformError> {
+        let masks = Box::pin(self.variables.masks_of(owner)).await?;
+        Box::pin(masks.marked_value(&self.core.aside, event)).await
     }
 
     /// Queues a run durably. Whoever runs the workflow is to be told.

@@ -150,7 +150,8 @@ impl Sends {
         }
     }
 
-    /// Masks what is kept of them. Marks in what leaves the node are opened as it does.
+    /// Masks what is kept of them. Marks in what leaves the node are opened as it does. Channels are addresses, which lead
+    /// nowhere with a mark.
     pub(super) fn hide(&mut self, masks: &Masks) {
         let queued = self.queued.iter_mut().map(|send| &mut send.value);
         let emitted = self.emitted.iter_mut().map(|emitted| &mut emitted.event);
@@ -162,12 +163,6 @@ impl Sends {
             if let Some(masked) = masks.json(value) {
                 *value = masked;
             }
-        }
-        let emitted = self.emitted.iter_mut();
-        let emitted = emitted.filter_map(|emitted| emitted.channel.as_mut());
-        let streamed = self.streamed.iter_mut();
-        for channel in emitted.chain(streamed.map(|streamed| &mut streamed.channel)) {
-            *channel = masks.text(channel).into_owned();
         }
     }
 

@@ -118,9 +118,6 @@ impl Masks {
 
     /// Masks the end of an execution and its log.
     fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
-        if self.is_empty() {
-            return;
-        }
         for (name, value) in &mut end.exports {
             *name = self.text(name).into_owned();
             self.kept(value);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_store::{Claimed, PlaceWrite, RunBlob, WaitResolution, Workflow};
+use headwater_store::{Claimed, PlaceWrite, RunBlob, Trigger, WaitResolution, Workflow};
 use headwater_workflow::{
     definition::Definition,
     path::Path,
@@ -41,8 +41,17 @@ impl WorkflowContext {
         mut claimed: Claimed,
     ) -> Result<LiveRun, PlatformError> {
         let workflow = self.workflow(id).await?;
-        // Those of emitters are queued as their log has them, and variables may have been set since.
-        claimed.event = self.masked_event(&workflow.owner, claimed.event).await?;
+        let event = claimed.event;
+        claimed.event = match claimed.trigger {
+            // Those of emitters are queued as their log has them.
+            Trigger::Event => self.masked_event(&workflow.owner, event).await?,
+            Trigger::Timer
+            | Trigger::Http
+            | Trigger::Manual
+            | Trigger::Email
+            | Trigger::Call
+            | Trigger::Replay => self.kept_event(&workflow.owner, event).await?,
+        };
         let mut head = Head::read(claimed.state.as_deref())
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let deployment_id = head

@@ -13,7 +13,10 @@ use std::{
 use aho_corasick::{AhoCorasick, Input, Match, MatchKind};
 use serde_json::value::RawValue;
 
-use super::tokens::WaitKey;
+use super::{
+    marks::{FENCE, unmarked},
+    tokens::WaitKey,
+};
 use crate::{aside::Aside, error::PlatformError};
 
 /// Bytes of a text, or of all values, that are looked through on the thread of whoever asks. More are left to a thread that
@@ -23,8 +26,6 @@ pub(super) const AT_ONCE: usize = 256 * 1024;
 const BUILT_AT_ONCE: usize = 16 * 1024;
 /// Shorter values are no secrets, and would be found everywhere.
 const VALUE_CHARS_MIN: usize = 6;
-/// The beginning and the end of a mark.
-pub(super) const FENCE: &str = "***";
 
 /// Values that are masked, with their marks. Each text is read once: a mark is no place to look for other values.
 #[derive(Debug, Default)]
@@ -163,6 +164,14 @@ impl Mask {
     }
 }
 
+/// JSON that one or several have.
+pub(crate) trait Json:
+    Deref<Target = RawValue> + From<Box<RawValue>> + Send + 'static
+{
+}
+
+impl<J: Deref<Target = RawValue> + From<Box<RawValue>> + Send + 'static> Json for J {}
+
 impl Masks {
     /// The masks of these variables.
     pub(crate) fn of(key: &WaitKey, tenant: &str, variables: &BTreeMap<String, String>) -> Self {
@@ -216,23 +225,41 @@ impl Masks {
         built.await
     }
 
-    /// JSON without the values; other tasks go on while a large one is looked through.
+    /// JSON as [`Self::json`] has it; other tasks go on while a large one is looked through.
     ///
     /// # Errors
     /// `Internal` when the work for it panics.
-    pub(crate) async fn hidden_value<J>(
+    pub(crate) async fn hidden_value<J: Json>(
         self: Arc<Self>,
         aside: &Aside,
         json: J,
-    ) -> Result<J, PlatformError>
-    where
-        J: Deref<Target = RawValue> + From<Box<RawValue>> + Send + 'static,
-    {
+    ) -> Result<J, PlatformError> {
+        self.value(aside, json, Self::json).await
+    }
+
+    /// The same as [`Self::marked`] has it.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) async fn marked_value<J: Json>(
+        self: Arc<Self>,
+        aside: &Aside,
+        json: J,
+    ) -> Result<J, PlatformError> {
+        self.value(aside, json, Self::marked).await
+    }
+
+    async fn value<J: Json>(
+        self: Arc<Self>,
+        aside: &Aside,
+        json: J,
+        mask: fn(&Self, &RawValue) -> Option<Box<RawValue>>,
+    ) -> Result<J, PlatformError> {
         let is_large = self.takes_long(json.get().len());
-        let hidden = move || self.json(&json).map_or(json, J::from);
+        let masked = move || mask(&self, &json).map_or(json, J::from);
         match is_large {
-            true => aside.run(hidden).await,
-            false => Ok(hidden()),
+            true => aside.run(masked).await,
+            false => Ok(masked()),
         }
     }
 
@@ -253,9 +280,20 @@ impl Masks {
         }
     }
 
-    /// JSON without the values; `None` if it has none of them. Values are looked for in its texts and names: a number stays
-    /// one.
+    /// JSON of code or from outside without the values, and without marks, which are nobody's to write but the platform's:
+    /// whoever has seen one would be told the value in its place. `None` if it has neither.
     pub(crate) fn json(&self, json: &RawValue) -> Option<Box<RawValue>> {
+        let Some(unmarked) = unmarked(json.get()) else {
+            return self.marked(json);
+        };
+        let unmarked = RawValue::from_string(unmarked);
+        let unmarked = unmarked.expect("a name in place of a mark leaves JSON what it is");
+        Some(self.marked(&unmarked).unwrap_or(unmarked))
+    }
+
+    /// JSON that the platform may have marked before, without the values that it has still; `None` if it has none of them.
+    /// Values are looked for in its texts and names: a number stays one.
+    pub(super) fn marked(&self, json: &RawValue) -> Option<Box<RawValue>> {
         let text = json.get();
         let mut search = Search::of(text, &self.sets, |set| &set.escaped)?;
         let mut found = Vec::new();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use bytes::{Bytes, BytesMut};
 use headwater_engine::{Response, StepResponse};
-use headwater_model::id::InvocationId;
+use headwater_model::id::{InvocationId, WorkflowId};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
@@ -27,8 +27,8 @@ pub(crate) enum RunResponse {
 }
 
 /// A response on its way.
-#[derive(Default)]
 struct Answering {
+    workflow: WorkflowId,
     waiting: Option<oneshot::Sender<RunResponse>>,
     response: Option<Response>,
     body: BytesMut,
@@ -47,11 +47,20 @@ pub(crate) struct Responders {
 
 impl Responders {
     /// Waits for the response of a run that is about to be queued.
-    pub(crate) fn expect(&self, run: &InvocationId) -> oneshot::Receiver<RunResponse> {
+    pub(crate) fn expect(
+        &self,
+        run: &InvocationId,
+        of: &WorkflowId,
+    ) -> oneshot::Receiver<RunResponse> {
         let (sender, receiver) = oneshot::channel();
         let answering = Answering {
+            workflow: of.clone(),
             waiting: Some(sender),
-            ..Answering::default()
+            response: None,
+            body: BytesMut::new(),
+            is_immediate: false,
+            is_partial: false,
+            is_refused: false,
         };
         self.by_run.lock().insert(run.clone(), answering);
         receiver
@@ -60,6 +69,12 @@ impl Responders {
     /// Nobody waits any more.
     pub(crate) fn forget(&self, run: &InvocationId) {
         self.by_run.lock().remove(run);
+    }
+
+    /// Nobody waits for runs of this workflow any more.
+    pub(super) fn forget_all(&self, workflow: &WorkflowId) {
+        let mut by_run = self.by_run.lock();
+        by_run.retain(|_, answering| answering.workflow != *workflow);
     }
 
     /// A step responded.
@@ -192,10 +207,26 @@ mod tests {
         }
     }
 
+    fn workflow() -> WorkflowId {
+        WorkflowId::new(EpochMs(1), 2)
+    }
+
+    #[test]
+    fn a_request_for_a_workflow_that_is_deleted_waits_no_more() {
+        let responders = Responders::default();
+        let waiting = responders.expect(&run(), &workflow());
+        responders.forget_all(&WorkflowId::new(EpochMs(2), 2));
+        responders.respond(&run(), given("now", true, false));
+        assert_eq!(sent(&mut { waiting }), "now");
+        let waiting = responders.expect(&run(), &workflow());
+        responders.forget_all(&workflow());
+        assert!(waiting.blocking_recv().is_err());
+    }
+
     #[test]
     fn the_first_response_is_sent_at_the_end() {
         let responders = Responders::default();
-        let mut waiting = responders.expect(&run());
+        let mut waiting = responders.expect(&run(), &workflow());
         responders.respond(&run(), given("first", false, false));
         responders.respond(&run(), given("second", true, false));
         assert_eq!(sent(&mut waiting), "waits");
@@ -206,7 +237,7 @@ mod tests {
     #[test]
     fn an_immediate_response_is_sent_at_once() {
         let responders = Responders::default();
-        let mut waiting = responders.expect(&run());
+        let mut waiting = responders.expect(&run(), &workflow());
         responders.respond(&run(), given("now", true, false));
         assert_eq!(sent(&mut waiting), "now");
         responders.settle(&run(), false);
@@ -215,7 +246,7 @@ mod tests {
     #[test]
     fn a_streamed_body_is_put_together() {
         let responders = Responders::default();
-        let mut waiting = responders.expect(&run());
+        let mut waiting = responders.expect(&run(), &workflow());
         responders.respond(&run(), given("a", false, true));
         responders.body(&run(), &Bytes::from_static(b"b"), true);
         responders.body(&run(), &Bytes::from_static(b"c"), false);
@@ -227,7 +258,7 @@ mod tests {
     fn a_body_that_fails_or_never_ends_is_not_sent() {
         for (fails, expected) in [(true, "none"), (false, "none")] {
             let responders = Responders::default();
-            let mut waiting = responders.expect(&run());
+            let mut waiting = responders.expect(&run(), &workflow());
             responders.respond(&run(), given("a", false, true));
             if fails {
                 responders.refuse(&run());
@@ -241,7 +272,7 @@ mod tests {
     #[test]
     fn a_run_that_pauses_without_a_response_says_so() {
         let responders = Responders::default();
-        let mut waiting = responders.expect(&run());
+        let mut waiting = responders.expect(&run(), &workflow());
         responders.settle(&run(), true);
         assert_eq!(sent(&mut waiting), "paused");
     }

@@ -231,6 +231,8 @@ async fn a_token_that_stays_keeps_its_end_and_another_has_none() {
         (without.expires_at, without.renew_at),
         (before.expires_at, None)
     );
+    let again = change(json!({"oauth_refresh_token": "given later"})).await;
+    assert_eq!(again.renew_at, before.renew_at);
     let another = change(json!({"oauth_access_token": "another"})).await;
     assert_eq!(another.expires_at, None);
 }

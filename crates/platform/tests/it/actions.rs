@@ -1,7 +1,7 @@
 //! Actions run alone.
 
 use headwater_model::outcome::Outcome;
-use headwater_platform::{AuditAction, CallTarget, ComponentInput, ComponentRef, PlatformError};
+use headwater_platform::{CallTarget, ComponentInput, ComponentRef, PlatformError};
 use serde_json::{Value, json};
 
 use crate::{
@@ -124,30 +124,6 @@ async fn two_runs_never_share_a_worker() {
             .iter()
             .any(|outcome| matches!(outcome, Outcome::Returned { .. }))
     );
-}
-
-/// Its effects are there, so that its record has to be.
-#[tokio::test]
-async fn an_action_whose_caller_hangs_up_is_recorded_and_counted() {
-    let world = World::new().await;
-    world.engine.hold("adder", Call::Run);
-    let target = target(&world, &adder(), json!({ "a": 1 })).await;
-    let ComponentRef::Id(component) = &target.component else {
-        panic!("it was saved");
-    };
-    let run = {
-        let mut running = std::pin::pin!(world.platform.run_action(&world.caller, &target));
-        tokio::select! {
-            ended = &mut running => panic!("it waits for its code: {ended:?}"),
-            run = world.engine.next() => run,
-        }
-    };
-    run.returns();
-    while world.invocations_used().await == 0 {
-        tokio::task::yield_now().await;
-    }
-    let records = world.recorded(AuditAction::ComponentRun, component.as_str());
-    assert_eq!(records.await, 1);
 }
 
 #[tokio::test]

@@ -483,3 +483,18 @@ pub async fn health_of_workflows_has_open_runs_and_the_next_tick(factory: &dyn F
     assert_eq!(found[1].next_tick_at_ms, None);
     assert_eq!(found[0], none, "of others there is nothing");
 }
+
+pub async fn a_workflow_that_is_being_deleted_runs_nothing_more(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let first = wait(&run, "a", 0);
+    let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
+    commit(&*store, waiting).await.unwrap();
+    store.enqueue(call_of(&of.id, "1"), None).await.unwrap();
+    assert!(store.begin_workflow_deletion(&of.id).await.unwrap());
+    let resolved = store.resolve_wait(answer(&first), T0).await.unwrap();
+    assert_eq!(resolved, WaitResolved::Ended);
+    let claimed = claim_runs(&*store, &of.id, epoch, T0 + MINUTE).await;
+    assert_eq!(claimed.len(), 0);
+}

@@ -3,7 +3,7 @@
 use headwater_integration::{Node, Receiver};
 use serde_json::{Value, json};
 
-use super::{Folder, HTTP, step};
+use super::{Folder, HTTP, step, until, waiting};
 
 const KEY: &str = "sk_live_4eC39HqLyjWDarjtT1zdp7dc";
 /// Has other characters in JSON.
@@ -118,4 +118,45 @@ async fn secrets_of_accounts_are_marked_in_what_a_run_leaves_and_code_has_them()
         };
         assert!(!has(KEY) && !has("back\\\\slash"), "{}", file.display());
     }
+}
+
+/// Whoever has seen a mark sends it back to whatever echoes.
+#[tokio::test]
+async fn a_mark_from_outside_opens_nothing() {
+    let node = Node::start().await;
+    let secret = json!({ "value": KEY });
+    node.put("/variables/STOCK_KEY", secret).await.is(200);
+    let keeper = Folder::new(HTTP, &[("one", "return process.env.STOCK_KEY;")]);
+    let keeper = keeper.deployed(&node).await;
+    let run = keeper.run(&node, json!({}), "succeeded").await;
+    let mark = step(&run, "one")["return_value"].as_str().unwrap();
+    assert!(mark.starts_with("***STOCK_KEY:"), "{mark}");
+
+    let tell = |what: &str| format!("return [...({what})].reverse().join('');");
+    let steps = [
+        ("event", &*tell("steps.trigger.event.text")),
+        ("wait", "$.flow.suspend();"),
+        ("answer", &tell("steps.wait.$resume_data.text")),
+        (
+            "fetched",
+            "return steps.trigger.event.half + steps.trigger.event.rest;",
+        ),
+        ("after", &tell("steps.fetched.$return_value")),
+    ];
+    let echo = Folder::new(HTTP, &steps).deployed(&node).await;
+    let (half, rest) = mark.split_at(8);
+    let event = json!({ "text": mark, "half": half, "rest": rest });
+    let run = echo.start(&node, event).await;
+    waiting(&node, &run).await;
+    let answer = json!({ "data": { "text": mark } });
+    node.post(&format!("{run}/resume"), answer).await.is(200);
+    let run = until(&node, &run, "succeeded").await;
+    for place in ["event", "answer", "after"] {
+        assert_eq!(
+            step(&run, place)["return_value"],
+            reversed("(STOCK_KEY)"),
+            "{place}"
+        );
+    }
+    assert!(!run.to_string().contains(&reversed(KEY)), "{run:#}");
 }

@@ -37,17 +37,6 @@ impl Platform {
         caller: &Caller,
         request: DeployWorkflow,
     ) -> Result<DeployedWorkflow, PlatformError> {
-        let (platform, caller) = (Arc::clone(self), caller.clone());
-        let deployed = async move { platform.deploy_in_turn(&caller, request).await };
-        // Sources that it has deployed are nobody's until it ends.
-        self.core.to_the_end(deployed).await
-    }
-
-    async fn deploy_in_turn(
-        self: &Arc<Self>,
-        caller: &Caller,
-        request: DeployWorkflow,
-    ) -> Result<DeployedWorkflow, PlatformError> {
         let mut folder = Folder::read(request.files)?;
         folder.lacks_accounts = request.lacks_accounts;
         let id = folder.state.id.clone();
@@ -231,16 +220,6 @@ impl Platform {
         id: &WorkflowId,
     ) -> Result<(), PlatformError> {
         self.visible_workflow(caller, id).await?;
-        let (platform, caller, id) = (Arc::clone(self), caller.clone(), id.clone());
-        let deleted = async move { platform.delete_in_turn(&caller, &id).await };
-        self.core.to_the_end(deleted).await
-    }
-
-    async fn delete_in_turn(
-        self: &Arc<Self>,
-        caller: &Caller,
-        id: &WorkflowId,
-    ) -> Result<(), PlatformError> {
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let workflow = self.visible_workflow(caller, id).await?;
         self.core.store.begin_workflow_deletion(id).await?;
@@ -263,9 +242,16 @@ impl Platform {
             if deleting.is_empty() {
                 return Ok(());
             }
+            let mut is_left = false;
             for id in &deleting {
                 let _turn = self.lifecycles.lock(&id.clone().into()).await;
-                self.finish_workflow_deletion(id, None).await?;
+                if let Err(error) = self.finish_workflow_deletion(id, None).await {
+                    is_left = true;
+                    tracing::error!(workflow_id = %id, %error, "a workflow cannot be deleted; the next start goes on");
+                }
+            }
+            if is_left {
+                return Ok(());
             }
         }
     }
@@ -278,10 +264,11 @@ impl Platform {
         caller: Option<&Caller>,
     ) -> Result<(), PlatformError> {
         self.workflows.close(id).await;
-        let sources = self.deployed_sources(id).await?;
-        self.delete_sources(caller, sources).await;
         let runnable = RunnableId::from(id.clone());
         let lease = self.leases.of(&runnable).await?;
+        let sources = self.deployed_sources(id).await?;
+        // Boxed: every request has room for it.
+        Box::pin(self.delete_sources(caller, sources)).await?;
         while self
             .core
             .store
@@ -290,6 +277,7 @@ impl Platform {
             .more
         {}
         self.core.store.delete_workflow(&lease).await?;
+        self.workflows.deleted(id);
         self.leases.forget(&runnable);
         self.core.nudges.nudge(Chore::Retention);
         Ok(())

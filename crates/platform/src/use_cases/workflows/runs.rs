@@ -315,7 +315,7 @@ impl Platform {
             return Ok(None);
         };
         let context = self.workflows.context();
-        let masked = context.masked_event(&workflow.owner, event.into()).await?;
+        let masked = context.kept_event(&workflow.owner, event.into()).await?;
         Ok(Some((*masked).to_owned()))
     }
 

@@ -104,14 +104,19 @@ impl Platform {
 
     /// Deletes the sources that a deployment which failed had created.
     pub(super) async fn take_back_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
-        self.delete_sources(Some(caller), owned.created.iter().cloned())
-            .await;
+        self.drop_sources(caller, &owned.created).await;
     }
 
     /// Deletes the sources that no trigger has any more.
     pub(super) async fn drop_left_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
-        self.delete_sources(Some(caller), owned.left.iter().cloned())
-            .await;
+        self.drop_sources(caller, &owned.left).await;
+    }
+
+    async fn drop_sources(self: &Arc<Self>, caller: &Caller, sources: &[SourceId]) {
+        let deleted = self.delete_sources(Some(caller), sources.iter().cloned());
+        if let Err(error) = deleted.await {
+            tracing::error!(%error, "a workflow's source cannot be deleted; it goes with the workflow");
+        }
     }
 
     /// The sources of all deployments of a workflow, with those of former ones that were left behind.
@@ -139,11 +144,15 @@ impl Platform {
     }
 
     /// Deletes sources as far as they are there, with an audit record of each if somebody decides it now.
+    ///
+    /// # Errors
+    /// Those of the last one that could not be deleted.
     pub(super) async fn delete_sources(
         self: &Arc<Self>,
         caller: Option<&Caller>,
         sources: impl IntoIterator<Item = SourceId>,
-    ) {
+    ) -> Result<(), PlatformError> {
+        let mut result = Ok(());
         for id in sources {
             let deleted = match caller {
                 Some(caller) => self.delete_source(caller, &id).await,
@@ -151,11 +160,10 @@ impl Platform {
             };
             match deleted {
                 Ok(()) | Err(PlatformError::NotFound { .. }) => {}
-                Err(error) => {
-                    tracing::error!(source_id = %id, %error, "a workflow's source cannot be deleted")
-                }
+                Err(error) => result = Err(error),
             }
         }
+        result
     }
 
     async fn new_source(

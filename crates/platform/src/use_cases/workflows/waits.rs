@@ -1,5 +1,7 @@
 //! Answering waits: by their URLs, and by whoever may see the run (docs/guide/workflows.md, "Waiting").
 
+use std::sync::Arc;
+
 use headwater_model::id::{InvocationId, RunnableId};
 use headwater_store::WaitResolved;
 use headwater_workflow::{
@@ -61,9 +63,14 @@ impl Platform {
         action: WaitAction,
         request: Box<RawValue>,
     ) -> Result<WaitAnswer, PlatformError> {
+        let wait = self.workflows.context().wait_key.wait(token);
+        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        // Boxed: every request has room for it.
+        let data = Box::pin(self.masked_answer(&wait.run_id, request)).await?;
+        let data = Some(Kept::Here(data));
         let resolution = match action {
-            WaitAction::Resume => Resolution::Resume(Some(Kept::Here(request.into()))),
-            WaitAction::Rerun => Resolution::Rerun(Some(Kept::Here(request.into()))),
+            WaitAction::Resume => Resolution::Resume(data),
+            WaitAction::Rerun => Resolution::Rerun(data),
             WaitAction::Cancel => Resolution::Cancel,
         };
         match self.workflows.resolve(token, &resolution).await? {
@@ -71,6 +78,24 @@ impl Platform {
             WaitResolved::Before => Ok(WaitAnswer::Before),
             WaitResolved::Ended => Ok(WaitAnswer::Ended),
             WaitResolved::Unknown => Err(PlatformError::not_found("wait", token)),
+        }
+    }
+
+    /// Data for a run, as it may be kept.
+    async fn masked_answer(
+        &self,
+        run: &InvocationId,
+        data: Box<RawValue>,
+    ) -> Result<Arc<RawValue>, PlatformError> {
+        let (store, context) = (&self.core.store, self.workflows.context());
+        let workflow = match store.open_run(run).await?.map(|run| run.runnable) {
+            Some(RunnableId::Workflow(id)) => store.workflow(&id).await?,
+            // It has ended, and keeps nothing.
+            Some(RunnableId::Source(_)) | None => None,
+        };
+        match workflow {
+            Some(workflow) => context.masked_event(&workflow.owner, data.into()).await,
+            None => Ok(data.into()),
         }
     }
 

@@ -23,6 +23,7 @@ mod missing;
 mod nodes;
 mod owner;
 mod page;
+mod positions;
 mod registry;
 mod row;
 mod run_hours;

@@ -10,12 +10,24 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod append;
+mod auto_subscriptions;
+mod backlog;
 mod components;
 mod connection;
 mod counted_events;
 mod data_stores;
+mod deletion;
+mod derived_id;
+mod dispatch;
 mod emitters;
+mod event_log;
+mod event_row;
+mod event_search;
+mod event_views;
+mod events;
 mod first_user;
+mod key_value;
 mod keys;
 mod living;
 mod migration;
@@ -24,13 +36,21 @@ mod nodes;
 mod owner;
 mod page;
 mod positions;
+mod queued_events;
 mod registry;
+mod retention;
 mod row;
 mod run_hours;
+mod runnable_filter;
+mod scheduled;
 mod store;
+mod subscription_rows;
+mod subscriptions;
+mod tail;
 mod tenants;
 mod usage;
 mod users;
+mod waiting_runs;
 mod workspaces;
 
 pub use store::PostgresStore;

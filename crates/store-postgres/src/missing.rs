@@ -281,32 +281,6 @@ impl Folders for PostgresStore {
 }
 
 #[async_trait]
-impl Subscriptions for PostgresStore {
-    async fn subscribe(&self, subscription: Subscription) -> Result<Subscription, StoreError> {
-        missing()
-    }
-    async fn unsubscribe(&self, like: &Subscription) -> Result<bool, StoreError> {
-        missing()
-    }
-    async fn subscriptions(
-        &self,
-        filter: &SubscriptionFilter,
-        limit: u32,
-    ) -> Result<Vec<Subscription>, StoreError> {
-        missing()
-    }
-    async fn subscribe_automatically(
-        &self,
-        subscription: AutoSubscription,
-    ) -> Result<AutoSubscription, StoreError> {
-        missing()
-    }
-    async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError> {
-        missing()
-    }
-}
-
-#[async_trait]
 impl Accounts for PostgresStore {
     async fn create_account(&self, account: Account) -> Result<(), StoreError> {
         missing()
@@ -539,93 +513,6 @@ impl DeliverySearch for PostgresStore {
         filter: &DeliveryFilter,
         step: &DeliveryStep,
     ) -> Result<ChangedDeliveries, StoreError> {
-        missing()
-    }
-}
-
-#[async_trait]
-impl EventLog for PostgresStore {
-    async fn events(
-        &self,
-        emitter: &EmitterId,
-        channels: &ChannelFilter,
-        page: &PageRequest<EventId>,
-    ) -> Result<Page<Event>, StoreError> {
-        missing()
-    }
-    async fn event(&self, of: &EventRef) -> Result<Option<LoggedEvent>, StoreError> {
-        missing()
-    }
-    async fn request_deletion(&self, deletion: EventDeletion) -> Result<(), StoreError> {
-        missing()
-    }
-    async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError> {
-        missing()
-    }
-    async fn trim(
-        &self,
-        keep: u32,
-        limit: u32,
-        read_up_to: Option<LogPosition>,
-    ) -> Result<Progress, StoreError> {
-        missing()
-    }
-    async fn log_end(&self) -> Result<LogPosition, StoreError> {
-        missing()
-    }
-    async fn tail(&self, after: LogPosition, limit: u32) -> Result<Tail, StoreError> {
-        missing()
-    }
-    async fn release_scheduled(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
-        missing()
-    }
-    async fn dispatch(
-        &self,
-        now_ms: EpochMs,
-        limit: u32,
-        queued_max: u32,
-    ) -> Result<Progress, StoreError> {
-        missing()
-    }
-    async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError> {
-        missing()
-    }
-}
-
-#[async_trait]
-impl EventSearches for PostgresStore {
-    async fn search_events(&self, search: EventSearch) -> Result<FoundEvents, StoreError> {
-        missing()
-    }
-}
-
-#[async_trait]
-impl EventViews for PostgresStore {
-    async fn set_event_view(
-        &self,
-        owner: &Owner,
-        view: EventView,
-        at_most: u32,
-    ) -> Result<bool, StoreError> {
-        missing()
-    }
-    async fn event_views(&self, owner: &Owner) -> Result<Vec<EventView>, StoreError> {
-        missing()
-    }
-    async fn delete_event_view(&self, owner: &Owner, name: &str) -> Result<bool, StoreError> {
-        missing()
-    }
-}
-
-#[async_trait]
-impl KeyValue for PostgresStore {
-    async fn key_values(&self, runnable: &RunnableId) -> Result<Map<String, Value>, StoreError> {
-        missing()
-    }
-    async fn dedupe_state(
-        &self,
-        runnable: &RunnableId,
-    ) -> Result<Option<dedupe::State>, StoreError> {
         missing()
     }
 }

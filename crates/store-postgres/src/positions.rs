@@ -11,3 +11,7 @@ pub(crate) async fn await_turn(connection: &Connection) -> Result<(), StoreError
     let waited = connection.execute(turn, &[]).await;
     waited.map_err(failed("appending to the log")).map(drop)
 }
+
+/// The last position that was taken, as SQL. Its event may be of a transaction that has not ended, or was rolled back.
+pub(crate) const LAST: &str =
+    "(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM events_position_seq)";

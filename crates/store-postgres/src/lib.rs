@@ -18,6 +18,7 @@ mod connection;
 mod counted_events;
 mod data_stores;
 mod deletion;
+mod deliveries;
 mod derived_id;
 mod dispatch;
 mod emitters;
@@ -51,6 +52,10 @@ mod tenants;
 mod usage;
 mod users;
 mod waiting_runs;
+mod walk;
+mod webhook_health;
+mod webhook_rows;
+mod webhooks;
 mod workspaces;
 
 pub use store::PostgresStore;

@@ -49,6 +49,7 @@ mod subscription_rows;
 mod subscriptions;
 mod tail;
 mod tenants;
+mod text;
 mod usage;
 mod users;
 mod waiting_runs;

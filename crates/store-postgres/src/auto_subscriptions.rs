@@ -21,9 +21,9 @@ pub(crate) async fn create(
     let channel = wanted.channel.name();
     connection
         .execute("INSERT INTO auto_subscriptions (id, user_id, listener, channel) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (user_id, listener, channel) DO NOTHING", &[&wanted.id.as_str(), &user, &listener, &channel]).await
+             ON CONFLICT (user_id, listener, hash_of(channel)) DO NOTHING", &[&wanted.id.as_str(), &user, &listener, &channel]).await
         .map_err(&failed)?;
-    let rows = connection.query("SELECT * FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND channel = $3", &[&user, &listener, &channel]).await
+    let rows = connection.query("SELECT * FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND hash_of(channel) = hash_of($3) AND channel = $3", &[&user, &listener, &channel]).await
         .map_err(&failed)?;
     let row = rows.first();
     auto_subscription(row.ok_or_else(|| {
@@ -37,7 +37,7 @@ pub(crate) async fn delete(
 ) -> Result<bool, StoreError> {
     let deleted = connection
         .execute(
-            "DELETE FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND channel = $3",
+            "DELETE FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND hash_of(channel) = hash_of($3) AND channel = $3",
             &[
                 &like.user_id.as_str(),
                 &like.listener.as_str(),

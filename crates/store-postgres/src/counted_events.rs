@@ -64,7 +64,7 @@ impl Change {
         for (channel, events) in &self.channels {
             connection
                 .execute("INSERT INTO channel_events AS counted (emitter_id, channel, events) VALUES ($1, $2, $3)
-                     ON CONFLICT (emitter_id, channel) DO UPDATE SET events = counted.events + $3", &[&emitter, &channel, &events]).await
+                     ON CONFLICT (emitter_id, hash_of(channel)) DO UPDATE SET events = counted.events + $3", &[&emitter, &channel, &events]).await
                 .map_err(failed("counting events"))?;
         }
         let has_gone = self.channels.values().any(|events| *events < 0);
@@ -155,7 +155,8 @@ pub(crate) fn column(class: ChannelClass, named: Option<&str>) -> &'static str {
         }
         (ChannelClass::Ordinary, Some(_)) => {
             "coalesce((SELECT events FROM channel_events
-                       WHERE channel_events.emitter_id = emitters.emitter_id AND channel = $2), 0)"
+                       WHERE channel_events.emitter_id = emitters.emitter_id
+                         AND hash_of(channel) = hash_of($2) AND channel = $2), 0)"
         }
         (ChannelClass::Ordinary, None) => "ordinary_events",
         (ChannelClass::Errors, _) => "error_events",

@@ -39,7 +39,9 @@ impl<'a> Filter<'a> {
         let of_channel = match named {
             None => "$2::text IS NOT NULL",
             Some("") => "events.channel = $2",
-            Some(_) => "events.channel <> '' AND events.channel = $2",
+            Some(_) => {
+                "events.channel <> '' AND hash_of(events.channel) = hash_of($2) AND events.channel = $2"
+            }
         };
         Self {
             class,

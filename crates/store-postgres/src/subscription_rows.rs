@@ -22,13 +22,13 @@ pub(crate) async fn create(
             &format!(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
              VALUES ($1, $2, $3, $4, $5, {LAST})
-             ON CONFLICT (user_id, emitter, listener, channel) DO NOTHING"
+             ON CONFLICT (user_id, emitter, listener, hash_of(channel)) DO NOTHING"
             ),
             &[&wanted.id.as_str(), &user, &emitter, &listener, &channel],
         )
         .await
         .map_err(&failed)?;
-    let rows = connection.query("SELECT * FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND channel = $4", &[&user, &emitter, &listener, &channel]).await
+    let rows = connection.query("SELECT * FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND hash_of(channel) = hash_of($4) AND channel = $4", &[&user, &emitter, &listener, &channel]).await
         .map_err(&failed)?;
     let row = rows.first();
     subscription(row.ok_or_else(|| {
@@ -41,7 +41,7 @@ pub(crate) async fn delete(
     like: &Subscription,
 ) -> Result<bool, StoreError> {
     let deleted = connection
-        .execute("DELETE FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND channel = $4", &[&like.user_id.as_str(), &like.emitter.to_string(), &like.listener.as_str(), &like.channel.name()]).await
+        .execute("DELETE FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND hash_of(channel) = hash_of($4) AND channel = $4", &[&like.user_id.as_str(), &like.emitter.to_string(), &like.listener.as_str(), &like.channel.name()]).await
         .map_err(failed("unsubscribing"))?;
     Ok(deleted > 0)
 }

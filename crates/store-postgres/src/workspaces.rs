@@ -213,6 +213,7 @@ pub(crate) async fn leave(
                    AND NOT EXISTS (SELECT 1 FROM subscriptions AS equal
                                    WHERE equal.user_id = $3 AND equal.emitter = subscriptions.emitter
                                      AND equal.listener = subscriptions.listener
+                                     AND hash_of(equal.channel) = hash_of(subscriptions.channel)
                                      AND equal.channel = subscriptions.channel)"
             ), &[&workspace_id, &user_id, &successor]).await
         .map_err(&failed)?;

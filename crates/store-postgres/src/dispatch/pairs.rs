@@ -79,7 +79,7 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     .map(|(emitter, whose)| {
         format!(
             "SELECT position, since, id, listener, trigger_id, user_id AS subscriber FROM subscriptions
-                 WHERE emitter = {emitter} AND channel = $4 AND {whose} AND since < $5
+                 WHERE emitter = {emitter} AND hash_of(channel) = hash_of($4) AND channel = $4 AND {whose} AND since < $5
                    AND ($6 OR listener <> $1) AND position > $7"
         )
     })

@@ -109,8 +109,12 @@ pub(crate) async fn note_untrimmed(
     class: u8,
 ) -> Result<(), StoreError> {
     connection
-        .execute("INSERT INTO untrimmed AS noted (emitter_id, class) VALUES ($1, $2)
-             ON CONFLICT (emitter_id, class) DO UPDATE SET waits_at = -1 WHERE noted.waits_at <> -1", &[&emitter, &signed(class)]).await
+        .execute(
+            "INSERT INTO untrimmed AS noted (emitter_id, class) VALUES ($1, $2)
+             ON CONFLICT (emitter_id, class) DO UPDATE SET waits_at = -1 WHERE noted.waits_at <> -1",
+            &[&emitter, &signed(class)],
+        )
+        .await
         .map_err(failed("noting what is to be trimmed"))
         .map(drop)
 }

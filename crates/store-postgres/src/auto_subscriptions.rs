@@ -12,6 +12,10 @@ use crate::{
     row::{get, parsed},
 };
 
+/// The automatic subscription of the same user, listener and channel, `$1` to `$3`.
+const EQUAL: &str =
+    "user_id = $1 AND listener = $2 AND hash_of(channel) = hash_of($3) AND channel = $3";
+
 pub(crate) async fn create(
     connection: &Connection,
     wanted: &AutoSubscription,
@@ -20,10 +24,19 @@ pub(crate) async fn create(
     let (user, listener) = (wanted.user_id.as_str(), wanted.listener.as_str());
     let channel = wanted.channel.name();
     connection
-        .execute("INSERT INTO auto_subscriptions (id, user_id, listener, channel) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (user_id, listener, hash_of(channel)) DO NOTHING", &[&wanted.id.as_str(), &user, &listener, &channel]).await
+        .execute(
+            "INSERT INTO auto_subscriptions (id, user_id, listener, channel) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (user_id, listener, hash_of(channel)) DO NOTHING",
+            &[&wanted.id.as_str(), &user, &listener, &channel],
+        )
+        .await
         .map_err(&failed)?;
-    let rows = connection.query("SELECT * FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND hash_of(channel) = hash_of($3) AND channel = $3", &[&user, &listener, &channel]).await
+    let rows = connection
+        .query(
+            &format!("SELECT * FROM auto_subscriptions WHERE {EQUAL}"),
+            &[&user, &listener, &channel],
+        )
+        .await
         .map_err(&failed)?;
     let row = rows.first();
     auto_subscription(row.ok_or_else(|| {
@@ -37,7 +50,7 @@ pub(crate) async fn delete(
 ) -> Result<bool, StoreError> {
     let deleted = connection
         .execute(
-            "DELETE FROM auto_subscriptions WHERE user_id = $1 AND listener = $2 AND hash_of(channel) = hash_of($3) AND channel = $3",
+            &format!("DELETE FROM auto_subscriptions WHERE {EQUAL}"),
             &[
                 &like.user_id.as_str(),
                 &like.listener.as_str(),

@@ -63,8 +63,12 @@ impl Change {
     ) -> Result<(), StoreError> {
         for (channel, events) in &self.channels {
             connection
-                .execute("INSERT INTO channel_events AS counted (emitter_id, channel, events) VALUES ($1, $2, $3)
-                     ON CONFLICT (emitter_id, hash_of(channel)) DO UPDATE SET events = counted.events + $3", &[&emitter, &channel, &events]).await
+                .execute(
+                    "INSERT INTO channel_events AS counted (emitter_id, channel, events) VALUES ($1, $2, $3)
+                     ON CONFLICT (emitter_id, hash_of(channel)) DO UPDATE SET events = counted.events + $3",
+                    &[&emitter, &channel, &events],
+                )
+                .await
                 .map_err(failed("counting events"))?;
         }
         let has_gone = self.channels.values().any(|events| *events < 0);

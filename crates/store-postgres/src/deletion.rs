@@ -26,10 +26,22 @@ pub(crate) async fn request(
         sequence: u32::MAX,
     });
     let id: i64 = connection
-        .value("INSERT INTO deletions (emitter_id, class, channel, start_ms, start_sequence, end_ms, end_sequence,
+        .value(
+            "INSERT INTO deletions (emitter_id, class, channel, start_ms, start_sequence, end_ms, end_sequence,
                                     up_to_position)
              VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT coalesce(max(position), 0) FROM events))
-             RETURNING id", &[&deletion.emitter.as_str(), &signed(class.code()), &channel, &signed(start.ms), &signed(start.sequence), &signed(end.ms), &signed(end.sequence)]).await
+             RETURNING id",
+            &[
+                &deletion.emitter.as_str(),
+                &signed(class.code()),
+                &channel,
+                &signed(start.ms),
+                &signed(start.sequence),
+                &signed(end.ms),
+                &signed(end.sequence),
+            ],
+        )
+        .await
         .map_err(failed("requesting a deletion"))?;
     if class == ChannelClass::Scheduled {
         // A scheduled event that was cancelled must not be released meanwhile.
@@ -80,10 +92,14 @@ async fn requested(connection: &Connection, limit: u32) -> Result<Vec<i64>, Stor
 /// Ends a deletion whose events are gone. Until dispatch has passed them all, it stays and hides them.
 async fn finish(connection: &Connection, id: i64) -> Result<u64, StoreError> {
     connection
-        .execute(&format!(
+        .execute(
+            &format!(
                 "DELETE FROM deletions
                  WHERE id = $1 AND (class = {SCHEDULED} OR up_to_position <= (SELECT position FROM dispatch_cursor))"
-            ), &[&id]).await
+            ),
+            &[&id],
+        )
+        .await
         .map_err(failed("finishing a deletion"))
 }
 

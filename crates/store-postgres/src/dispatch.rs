@@ -19,8 +19,12 @@ use crate::connection::{Connection, failed};
 /// Whether dispatch has events to pass.
 pub(crate) async fn has_events(connection: &Connection) -> Result<bool, StoreError> {
     connection
-        .value("SELECT EXISTS (SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor))
-                    OR EXISTS (SELECT 1 FROM held_subscriptions)", &[]).await
+        .value(
+            "SELECT EXISTS (SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor))
+                    OR EXISTS (SELECT 1 FROM held_subscriptions)",
+            &[],
+        )
+        .await
         .map_err(failed("looking for events to dispatch"))
 }
 

@@ -52,17 +52,38 @@ async fn set(
     // That of a workspace stays when its writer goes.
     let user_id = workspace_id.is_none().then(|| owner.user_id.as_str());
     connection
-        .execute("INSERT INTO event_views (tenant, name, user_id, workspace_id, words, paths, emitter, channel, updated_at)
+        .execute(
+            "INSERT INTO event_views (tenant, name, user_id, workspace_id, words, paths, emitter, channel, updated_at)
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
              WHERE (SELECT count(*) FROM event_views WHERE tenant = $1 AND name <> $2) < $10
-             ON CONFLICT (tenant, name) DO UPDATE SET words = $5, paths = $6, emitter = $7, channel = $8, updated_at = $9", &[&owner.tenant(), &view.name, &user_id, &workspace_id, &view.words, &to_json(&view.paths)?, &view.emitter.as_ref().map(|emitter| emitter.as_str()), &view.channel, &signed(view.updated_at), &signed(at_most)]).await
+             ON CONFLICT (tenant, name) DO UPDATE
+             SET words = $5, paths = $6, emitter = $7, channel = $8, updated_at = $9",
+            &[
+                &owner.tenant(),
+                &view.name,
+                &user_id,
+                &workspace_id,
+                &view.words,
+                &to_json(&view.paths)?,
+                &view.emitter.as_ref().map(|emitter| emitter.as_str()),
+                &view.channel,
+                &signed(view.updated_at),
+                &signed(at_most),
+            ],
+        )
+        .await
         .map_err(failed("writing a view of events"))
         .map(|written| written > 0)
 }
 
 async fn all(connection: &Connection, tenant: &str) -> Result<Vec<EventView>, StoreError> {
     let failed = failed("reading views of events");
-    let rows = connection.query("SELECT name, words, paths, emitter, channel, updated_at FROM event_views WHERE tenant = $1 ORDER BY name", &[&tenant]).await.map_err(&failed)?;
+    let rows = connection
+        .query(
+            "SELECT name, words, paths, emitter, channel, updated_at FROM event_views WHERE tenant = $1 ORDER BY name",
+            &[&tenant],
+        )
+        .await.map_err(&failed)?;
     let mut found = Vec::new();
     for row in &rows {
         found.push(EventView {

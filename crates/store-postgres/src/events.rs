@@ -149,16 +149,21 @@ pub(crate) async fn by_id(
     of: &EventRef,
 ) -> Result<Option<LoggedEvent>, StoreError> {
     let failed = failed("reading an event");
-    let rows = connection.query(&format!(
-            "SELECT events.*, (SELECT request_id FROM runs WHERE runs.id = events.run_id) AS request_id
+    let rows = connection
+        .query(
+            &format!(
+                "SELECT events.*, (SELECT request_id FROM runs WHERE runs.id = events.run_id) AS request_id
              FROM events
              WHERE emitter_id = $1 AND class IN ({ordinary}, {errors}, {logs}, {scheduled}) AND ms = $2
                    AND sequence = $3 AND {NOT_DELETED}",
-            ordinary = ChannelClass::Ordinary.code(),
-            errors = ChannelClass::Errors.code(),
-            logs = ChannelClass::Logs.code(),
-            scheduled = ChannelClass::Scheduled.code(),
-        ), &[&of.emitter.as_str(), &signed(of.id.ms), &signed(of.id.sequence)]).await
+                ordinary = ChannelClass::Ordinary.code(),
+                errors = ChannelClass::Errors.code(),
+                logs = ChannelClass::Logs.code(),
+                scheduled = ChannelClass::Scheduled.code(),
+            ),
+            &[&of.emitter.as_str(), &signed(of.id.ms), &signed(of.id.sequence)],
+        )
+        .await
         .map_err(&failed)?;
     let Some(row) = rows.first() else {
         return Ok(None);

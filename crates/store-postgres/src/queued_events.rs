@@ -15,8 +15,12 @@ pub(crate) async fn add(
     bytes: u64,
 ) -> Result<(), StoreError> {
     connection
-        .execute("INSERT INTO queued_events AS queued (owner_id, invocations, bytes) VALUES ($1, 1, $2)
-             ON CONFLICT (owner_id) DO UPDATE SET invocations = queued.invocations + 1, bytes = queued.bytes + $2", &[&owner, &signed(bytes)]).await
+        .execute(
+            "INSERT INTO queued_events AS queued (owner_id, invocations, bytes) VALUES ($1, 1, $2)
+             ON CONFLICT (owner_id) DO UPDATE SET invocations = queued.invocations + 1, bytes = queued.bytes + $2",
+            &[&owner, &signed(bytes)],
+        )
+        .await
         .map_err(failed("counting a queued event"))
         .map(drop)
 }
@@ -28,7 +32,11 @@ pub(crate) async fn remove(
     bytes: u64,
 ) -> Result<(), StoreError> {
     connection
-        .execute("UPDATE queued_events SET invocations = invocations - 1, bytes = bytes - $2 WHERE owner_id = $1", &[&owner, &signed(bytes)]).await
+        .execute(
+            "UPDATE queued_events SET invocations = invocations - 1, bytes = bytes - $2 WHERE owner_id = $1",
+            &[&owner, &signed(bytes)],
+        )
+        .await
         .map_err(failed("counting a queued event"))
         .map(drop)
 }

@@ -91,7 +91,11 @@ fn released(row: &Row) -> Result<NewEvent, StoreError> {
 
 pub(crate) async fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
     let next: Option<i64> = connection
-        .value_opt("SELECT deliver_at_ms FROM events WHERE deliver_at_ms IS NOT NULL ORDER BY deliver_at_ms LIMIT 1", &[]).await
+        .value_opt(
+            "SELECT deliver_at_ms FROM events WHERE deliver_at_ms IS NOT NULL ORDER BY deliver_at_ms LIMIT 1",
+            &[],
+        )
+        .await
         .map_err(failed("looking for scheduled events"))?;
     Ok(next.map(moment))
 }

@@ -10,6 +10,10 @@ use crate::{
     row::{get, parsed, signed},
 };
 
+/// The subscription of the same user, ends and channel, `$1` to `$4`.
+const EQUAL: &str = "user_id = $1 AND emitter = $2 AND listener = $3
+                     AND hash_of(channel) = hash_of($4) AND channel = $4";
+
 pub(crate) async fn create(
     connection: &Connection,
     wanted: &Subscription,
@@ -28,7 +32,12 @@ pub(crate) async fn create(
         )
         .await
         .map_err(&failed)?;
-    let rows = connection.query("SELECT * FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND hash_of(channel) = hash_of($4) AND channel = $4", &[&user, &emitter, &listener, &channel]).await
+    let rows = connection
+        .query(
+            &format!("SELECT * FROM subscriptions WHERE {EQUAL}"),
+            &[&user, &emitter, &listener, &channel],
+        )
+        .await
         .map_err(&failed)?;
     let row = rows.first();
     subscription(row.ok_or_else(|| {
@@ -41,7 +50,16 @@ pub(crate) async fn delete(
     like: &Subscription,
 ) -> Result<bool, StoreError> {
     let deleted = connection
-        .execute("DELETE FROM subscriptions WHERE user_id = $1 AND emitter = $2 AND listener = $3 AND hash_of(channel) = hash_of($4) AND channel = $4", &[&like.user_id.as_str(), &like.emitter.to_string(), &like.listener.as_str(), &like.channel.name()]).await
+        .execute(
+            &format!("DELETE FROM subscriptions WHERE {EQUAL}"),
+            &[
+                &like.user_id.as_str(),
+                &like.emitter.to_string(),
+                &like.listener.as_str(),
+                &like.channel.name(),
+            ],
+        )
+        .await
         .map_err(failed("unsubscribing"))?;
     Ok(deleted > 0)
 }
@@ -59,9 +77,12 @@ pub(crate) async fn listed(
                  SELECT position FROM subscriptions WHERE emitter = $1
                  UNION SELECT position FROM sources JOIN subscriptions ON emitter = sources.id WHERE workspace_id = $1
                  UNION SELECT position FROM sources JOIN subscriptions ON listener = sources.id WHERE workspace_id = $1
-                 UNION SELECT position FROM workflows JOIN subscriptions ON emitter = workflows.id WHERE workspace_id = $1
-                 UNION SELECT position FROM workflows JOIN subscriptions ON listener = workflows.id WHERE workspace_id = $1
-                 UNION SELECT position FROM webhooks JOIN subscriptions ON listener = webhooks.id WHERE workspace_id = $1)",
+                 UNION SELECT position FROM workflows JOIN subscriptions ON emitter = workflows.id
+                       WHERE workspace_id = $1
+                 UNION SELECT position FROM workflows JOIN subscriptions ON listener = workflows.id
+                       WHERE workspace_id = $1
+                 UNION SELECT position FROM webhooks JOIN subscriptions ON listener = webhooks.id
+                       WHERE workspace_id = $1)",
             id.as_str(),
         ),
     };

@@ -88,7 +88,11 @@ pub(crate) async fn disable(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
-        .execute("UPDATE webhooks SET active = FALSE, disabled_reason = $1, updated_at = $2 WHERE id = $3", &[&reason, &signed(now_ms.to_seconds()), &id]).await
+        .execute(
+            "UPDATE webhooks SET active = FALSE, disabled_reason = $1, updated_at = $2 WHERE id = $3",
+            &[&reason, &signed(now_ms.to_seconds()), &id],
+        )
+        .await
         .map_err(failed("disabling a webhook"))?;
     give_up::begin(connection, id, signed(now_ms)).await
 }
@@ -96,9 +100,29 @@ pub(crate) async fn disable(
 pub(crate) async fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
     let former = webhook.former_secret.as_ref();
     connection
-        .execute("INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
+        .execute(
+            "INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
                                    former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at, ordering)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", &[&webhook.id.as_str(), &webhook.owner.user_id.as_str(), &webhook.owner.workspace_id.as_ref().map(|id| id.as_str()), &webhook.name, &webhook.description, &webhook.url, &webhook.active, &webhook.disabled_reason, &webhook.secret.0, &former.map(|former| &former.sealed.0), &former.map(|former| signed(former.valid_until_ms)), &webhook.failing_since_ms.map(signed), &signed(webhook.created_at), &signed(webhook.updated_at), &name_of(&webhook.ordering)?]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+            &[
+                &webhook.id.as_str(),
+                &webhook.owner.user_id.as_str(),
+                &webhook.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                &webhook.name,
+                &webhook.description,
+                &webhook.url,
+                &webhook.active,
+                &webhook.disabled_reason,
+                &webhook.secret.0,
+                &former.map(|former| &former.sealed.0),
+                &former.map(|former| signed(former.valid_until_ms)),
+                &webhook.failing_since_ms.map(signed),
+                &signed(webhook.created_at),
+                &signed(webhook.updated_at),
+                &name_of(&webhook.ordering)?,
+            ],
+        )
+        .await
         .map_err(failed("writing a webhook"))
         .map(drop)
 }
@@ -115,7 +139,8 @@ pub(crate) async fn update(
     let secrets = change.secrets.as_ref();
     let former = secrets.and_then(|secrets| secrets.former.as_ref());
     connection
-        .execute("UPDATE webhooks
+        .execute(
+            "UPDATE webhooks
              SET name = CASE WHEN $2::boolean THEN $3 ELSE name END,
                  description = CASE WHEN $4::boolean THEN $5 ELSE description END,
                  url = coalesce($6, url), active = coalesce($7, active),
@@ -125,7 +150,23 @@ pub(crate) async fn update(
                  former_secret = CASE WHEN $8 IS NULL THEN former_secret ELSE $9 END,
                  former_valid_until_ms = CASE WHEN $8 IS NULL THEN former_valid_until_ms ELSE $10 END,
                  updated_at = $11, ordering = coalesce($12, ordering)
-             WHERE id = $1", &[&id, &change.name.is_some(), &change.name.as_ref().and_then(Option::as_ref), &change.description.is_some(), &change.description.as_ref().and_then(Option::as_ref), &change.url, &change.active, &secrets.map(|secrets| &secrets.current.0), &former.map(|former| &former.sealed.0), &former.map(|former| signed(former.valid_until_ms)), &signed(change.updated_at), &change.ordering.as_ref().map(name_of).transpose()?]).await
+             WHERE id = $1",
+            &[
+                &id,
+                &change.name.is_some(),
+                &change.name.as_ref().and_then(Option::as_ref),
+                &change.description.is_some(),
+                &change.description.as_ref().and_then(Option::as_ref),
+                &change.url,
+                &change.active,
+                &secrets.map(|secrets| &secrets.current.0),
+                &former.map(|former| &former.sealed.0),
+                &former.map(|former| signed(former.valid_until_ms)),
+                &signed(change.updated_at),
+                &change.ordering.as_ref().map(name_of).transpose()?,
+            ],
+        )
+        .await
         .map_err(failed("writing a webhook"))?;
     let webhook = by_id(connection, id)
         .await?

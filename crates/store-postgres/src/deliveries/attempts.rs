@@ -115,9 +115,24 @@ async fn insert(
     let response = headers.map(|headers| &headers.response);
     let response = response.filter(|headers| !headers.is_empty());
     connection
-        .execute("INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
+        .execute(
+            "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
                                    request_headers, response_headers)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", &[&delivery_position, &signed(number), &signed(attempt.at_ms), &signed(attempt.latency_ms), &attempt.status.map(signed), &attempt.response_excerpt, &attempt.error, &attempt.failure.as_ref().map(name_of).transpose()?, &headers.map(|headers| to_json(&headers.request)).transpose()?, &response.map(to_json).transpose()?]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            &[
+                &delivery_position,
+                &signed(number),
+                &signed(attempt.at_ms),
+                &signed(attempt.latency_ms),
+                &attempt.status.map(signed),
+                &attempt.response_excerpt,
+                &attempt.error,
+                &attempt.failure.as_ref().map(name_of).transpose()?,
+                &headers.map(|headers| to_json(&headers.request)).transpose()?,
+                &response.map(to_json).transpose()?,
+            ],
+        )
+        .await
         .map_err(failed("recording an attempt"))
         .map(drop)
 }

@@ -43,9 +43,13 @@ pub(super) async fn end(
     now_ms: EpochMs,
 ) -> Result<bool, StoreError> {
     let discarded = connection
-        .execute("UPDATE deliveries SET state = 'discarded', is_again = FALSE, due_at_ms = 0, ended_at_ms = $2,
+        .execute(
+            "UPDATE deliveries SET state = 'discarded', is_again = FALSE, due_at_ms = 0, ended_at_ms = $2,
                                    lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE id = $1 AND state IN ('pending', 'dead')", &[&id, &signed(now_ms)]).await
+             WHERE id = $1 AND state IN ('pending', 'dead')",
+            &[&id, &signed(now_ms)],
+        )
+        .await
         .map_err(failed("discarding a delivery"))?;
     Ok(discarded > 0)
 }

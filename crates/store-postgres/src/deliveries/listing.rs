@@ -198,17 +198,22 @@ pub(super) async fn of_event(
     limit: u32,
 ) -> Result<Vec<EventDelivery>, StoreError> {
     let failed = failed("reading the deliveries of an event");
-    let rows = connection.query(&format!(
-            "SELECT deliveries.id AS id, webhook_id, {STATE} AS state
+    let rows = connection
+        .query(
+            &format!(
+                "SELECT deliveries.id AS id, webhook_id, {STATE} AS state
              FROM deliveries JOIN webhooks ON webhooks.id = webhook_id
              WHERE event_position IN (
                  SELECT position FROM events
                  WHERE emitter_id = $1 AND class IN ({ordinary}, {errors}, {logs}) AND ms = $2 AND sequence = $3)
              ORDER BY deliveries.id LIMIT $4",
-            ordinary = ChannelClass::Ordinary.code(),
-            errors = ChannelClass::Errors.code(),
-            logs = ChannelClass::Logs.code(),
-        ), &[&emitter, &signed(event.ms), &signed(event.sequence), &signed(limit)]).await
+                ordinary = ChannelClass::Ordinary.code(),
+                errors = ChannelClass::Errors.code(),
+                logs = ChannelClass::Logs.code(),
+            ),
+            &[&emitter, &signed(event.ms), &signed(event.sequence), &signed(limit)],
+        )
+        .await
         .map_err(&failed)?;
     let mut found = Vec::new();
     for row in &rows {

@@ -19,8 +19,10 @@ pub(super) async fn webhooks_with_work(
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for deliveries");
     let after = after.map_or("", WebhookId::as_str);
-    let rows = connection.query(&format!(
-            "WITH RECURSIVE waiting (webhook) AS (
+    let rows = connection
+        .query(
+            &format!(
+                "WITH RECURSIVE waiting (webhook) AS (
                  SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > $2
                  UNION ALL
                  SELECT (SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > webhook)
@@ -35,7 +37,10 @@ pub(super) async fn webhooks_with_work(
                      WHERE state = 'pending' AND webhook_id = webhook AND deliveries.generation = webhooks.generation
                        AND due_at_ms > $1) AS next_due_ms
              FROM waiting JOIN webhooks ON webhooks.id = webhook AND active"
-        ), &[&signed(now_ms), &after]).await
+            ),
+            &[&signed(now_ms), &after],
+        )
+        .await
         .map_err(&failed)?;
     let mut due: Vec<(EpochMs, WebhookId)> = Vec::new();
     let mut next_due_ms = None;

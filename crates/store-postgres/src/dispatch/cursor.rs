@@ -69,8 +69,12 @@ impl Cursor {
             told,
         } = self.partial;
         connection
-            .execute("UPDATE dispatch_cursor
-                 SET position = $1, partial_event = $2, partial_subscription = $3, partial_told = $4", &[&self.position, &event, &subscription, &told]).await
+            .execute(
+                "UPDATE dispatch_cursor
+                 SET position = $1, partial_event = $2, partial_subscription = $3, partial_told = $4",
+                &[&self.position, &event, &subscription, &told],
+            )
+            .await
             .map_err(failed("moving the dispatch cursor"))
             .map(drop)
     }

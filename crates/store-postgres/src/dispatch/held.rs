@@ -48,11 +48,15 @@ pub(crate) async fn up_to(
     emitter: &str,
 ) -> Result<Option<i64>, StoreError> {
     connection
-        .value("SELECT min(held.position)
+        .value(
+            "SELECT min(held.position)
              FROM held_subscriptions AS held JOIN subscriptions ON subscriptions.position = held.subscription
                   JOIN emitters ON emitters.emitter_id = $1
              WHERE subscriptions.emitter IN ($1, emitters.user_id, emitters.workspace_id)
-                OR (subscriptions.emitter IN ('dc_*', 'p_*') AND subscriptions.user_id = emitters.user_id)", &[&emitter]).await
+                OR (subscriptions.emitter IN ('dc_*', 'p_*') AND subscriptions.user_id = emitters.user_id)",
+            &[&emitter],
+        )
+        .await
         .map_err(failed("looking for subscriptions that wait"))
 }
 

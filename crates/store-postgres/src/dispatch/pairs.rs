@@ -79,8 +79,8 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     .map(|(emitter, whose)| {
         format!(
             "SELECT position, since, id, listener, trigger_id, user_id AS subscriber FROM subscriptions
-                 WHERE emitter = {emitter} AND hash_of(channel) = hash_of($4) AND channel = $4 AND {whose} AND since < $5
-                   AND ($6 OR listener <> $1) AND position > $7"
+                 WHERE emitter = {emitter} AND hash_of(channel) = hash_of($4) AND channel = $4 AND {whose}
+                   AND since < $5 AND ($6 OR listener <> $1) AND position > $7"
         )
     })
     .join(" UNION ALL ");
@@ -164,11 +164,23 @@ pub(super) async fn enqueue(
     let id = derived_id::invocation(now_ms, pair.seed(event));
     let trigger = name_of(&Trigger::Event)?;
     connection
-        .execute("INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
+        .execute(
+            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
                                       traceparent, trigger_id, cause_emitter_id, cause_ms, cause_sequence)
              SELECT $1, $2, $3, CASE WHEN starts_with($2, 'p_') THEN emitter_id END, event, hops + 1, $4, $5, traceparent, $7,
                     emitter_id, ms, sequence
-             FROM events WHERE position = $6", &[&id.as_str(), &pair.listener, &trigger, &signed(now_ms), &pair.runnable_owner, &event.position, &pair.trigger]).await
+             FROM events WHERE position = $6",
+            &[
+                &id.as_str(),
+                &pair.listener,
+                &trigger,
+                &signed(now_ms),
+                &pair.runnable_owner,
+                &event.position,
+                &pair.trigger,
+            ],
+        )
+        .await
         .map_err(failed("queueing an event for its listener"))?;
     match &pair.runnable_owner {
         Some(owner) => queued_events::add(connection, owner, event.bytes).await,
@@ -185,9 +197,21 @@ pub(super) async fn deliver(
 ) -> Result<(), StoreError> {
     let id = derived_id::delivery(now_ms, pair.seed(event));
     connection
-        .execute("INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
+        .execute(
+            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
                                      created_at_ms, generation)
-             VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7)", &[&id.as_str(), &pair.listener, &pair.subscription_id, &event.position, &event.indexed_at_ms, &signed(now_ms), &pair.webhook_generation]).await
+             VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7)",
+            &[
+                &id.as_str(),
+                &pair.listener,
+                &pair.subscription_id,
+                &event.position,
+                &event.indexed_at_ms,
+                &signed(now_ms),
+                &pair.webhook_generation,
+            ],
+        )
+        .await
         .map_err(failed("queueing an event for its webhook"))
         .map(drop)
 }
@@ -202,9 +226,13 @@ pub(super) async fn keep_event(
         return Ok(());
     }
     connection
-        .execute("INSERT INTO delivered_events AS kept (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
+        .execute(
+            "INSERT INTO delivered_events AS kept (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
              SELECT position, emitter_id, ms, sequence, channel, event, $2, traceparent FROM events WHERE position = $1
-             ON CONFLICT (position) DO UPDATE SET deliveries = kept.deliveries + $2", &[&event.position, &signed(deliveries)]).await
+             ON CONFLICT (position) DO UPDATE SET deliveries = kept.deliveries + $2",
+            &[&event.position, &signed(deliveries)],
+        )
+        .await
         .map_err(failed("keeping an event for its deliveries"))
         .map(drop)
 }

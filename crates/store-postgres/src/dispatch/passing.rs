@@ -42,10 +42,15 @@ pub(super) async fn after(
     limit: u32,
 ) -> Result<Vec<Passing>, StoreError> {
     let failed = failed("looking for events to dispatch");
-    let rows = connection.query("SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+    let rows = connection
+        .query(
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
                     octet_length(event)::bigint AS bytes
              FROM events LEFT JOIN emitters USING (emitter_id)
-             WHERE events.position > $1 ORDER BY events.position LIMIT $2", &[&position, &signed(limit)]).await.map_err(&failed)?;
+             WHERE events.position > $1 ORDER BY events.position LIMIT $2",
+            &[&position, &signed(limit)],
+        )
+        .await.map_err(&failed)?;
     let mut found = Vec::new();
     for row in &rows {
         found.push(passing(row)?);

@@ -138,6 +138,7 @@ macro_rules! conformance_tests {
                 channels_of_an_emitter_share_its_ids,
                 an_event_is_kept_byte_for_byte,
                 a_number_as_key_stays_a_number,
+                texts_have_any_length_and_characters,
                 a_commit_writes_everything_together,
                 a_commit_is_refused_after_the_node_started_anew,
                 a_commit_is_refused_after_a_later_attempt_claimed_the_invocation,

@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
-use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId, time::EpochMs};
+use headwater_model::{
+    channel::Channel, dedupe, event::EmitKey, id::EventId, subscription::EmitterPattern,
+    time::EpochMs,
+};
 
-use super::{Factory, fixture::*};
+use super::{
+    Factory,
+    dispatch::{pair, received, subscribe},
+    fixture::*,
+};
 use crate::{
-    AfterRun, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit, RunOutcome, RunVersion,
-    SourceState, Spender, Store, Usage,
+    AfterRun, ChannelFilter, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit,
+    RunOutcome, RunVersion, SourceState, Spender, Store, Usage,
 };
 
 /// Ids increase, even if the clock steps back or the store is reopened.
@@ -121,6 +128,53 @@ fn full_commit(source: &Leased) -> RunCommit {
         },
         ..run_of(source, vec![event("7")], T0)
     }
+}
+
+/// Channels, keys and summaries have any length and any characters.
+pub async fn texts_have_any_length_and_characters(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
+    let other = deploy(&*store, epoch, &mine).await;
+    // Too varied to be kept in much less.
+    let long: String = (0..4000_u32)
+        .filter_map(|number| char::from_u32(0x4E00 + number * 7919 % 20_000))
+        .collect();
+    let texts = ["\0", "\u{1}"].map(|end| format!("{long}{end}"));
+    let channels = texts.clone().map(Channel::named);
+    for (channel, listener) in channels.iter().zip([&to, &other]) {
+        for _ in 0..2 {
+            let from = EmitterPattern::One(emitter(&from));
+            subscribe(&*store, &mine, from, listener, channel.clone()).await;
+        }
+    }
+    let events = channels.iter().zip(["1", "2"]).map(|(channel, text)| {
+        let mut event = event_on(channel.clone(), text);
+        event.summary = Some(channel.name().to_owned());
+        event
+    });
+    let writes = texts.iter().zip(["1", "2"]).map(|(key, value)| KvWrite {
+        key: key.clone(),
+        value: Some(json(value)),
+    });
+    let run = RunCommit {
+        kv_writes: writes.clone().chain(writes).collect(),
+        ..run_of(&from, events.collect(), T0)
+    };
+    commit(&*store, run).await.unwrap();
+    let store = factory.reopen(store).await;
+    for channel in &channels {
+        let found = listed(&*store, &from, &ChannelFilter::Named(channel.clone())).await;
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].channel, *channel);
+        assert_eq!(found[0].summary.as_deref(), Some(channel.name()));
+    }
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+    assert_eq!(received(&*store, &other, epoch).await, ["2"]);
+    let kept = store.key_values(&runnable(&from)).await.unwrap();
+    assert_eq!(
+        serde_json::Value::Object(kept),
+        serde_json::json!({ texts[0].clone(): 1, texts[1].clone(): 2 })
+    );
 }
 
 async fn assert_nothing_was_written(store: &dyn crate::Store, source: &Leased) {

@@ -34,7 +34,7 @@ pub(super) async fn received(store: &dyn Store, to: &Leased, epoch: NodeEpoch) -
     texts
 }
 
-async fn subscribe(
+pub(super) async fn subscribe(
     store: &dyn Store,
     owner: &Owner,
     emitter: EmitterPattern,

@@ -1,0 +1,120 @@
+//! Appending to the event log: increasing ids, and notes for trimming.
+
+use headwater_model::{event::NewEvent, id::EventId, time::EpochMs};
+use headwater_store::StoreError;
+
+use crate::{
+    connection::{Connection, failed},
+    counted_events::Change,
+    emitters::{self, Moved},
+    positions,
+    row::{signed, to_json},
+};
+
+/// The place where events are appended: after the last one of their emitter.
+pub(crate) struct Place<'a> {
+    pub(crate) emitter: &'a str,
+    pub(crate) last: Option<EventId>,
+    /// The run that emits them, if any.
+    pub(crate) run_id: Option<&'a str>,
+}
+
+/// Appends events to an emitter's log outside of a commit, with the next ids. `run_id`: their run, if any.
+pub(crate) async fn alone(
+    connection: &Connection,
+    emitter: &str,
+    run_id: Option<&str>,
+    events: &[NewEvent],
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    let place = Place {
+        emitter,
+        last: emitters::last_id(connection, emitter).await?,
+        run_id,
+    };
+    let last = insert(connection, &place, events, now_ms).await?;
+    let moved = Moved {
+        last,
+        dedupe: None,
+        events: &Change::appended(events),
+    };
+    emitters::move_on(connection, emitter, &moved).await?;
+    for class in classes(events) {
+        note_untrimmed(connection, emitter, class).await?;
+    }
+    Ok(())
+}
+
+/// Writes events and returns the new last one of their emitter.
+pub(crate) async fn insert(
+    connection: &Connection,
+    place: &Place<'_>,
+    events: &[NewEvent],
+    now_ms: EpochMs,
+) -> Result<Option<EventId>, StoreError> {
+    let failed = failed("appending events");
+    if !events.is_empty() {
+        positions::await_turn(connection).await?;
+    }
+    let mut last = place.last;
+    for event in events {
+        let id = EventId::next(last, now_ms);
+        last = Some(id);
+        let scheduled = event.scheduled.as_ref();
+        connection
+            .execute(
+                "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
+                                     indexed_at_ms, deliver_at_ms, deliver_channel, traceparent, run_id)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+                &[
+                    &place.emitter,
+                    &signed(id.ms),
+                    &signed(id.sequence),
+                    &signed(event.channel.class().code()),
+                    &event.channel.name(),
+                    &event.event.get(),
+                    &event.key.as_ref().map(to_json).transpose()?,
+                    &event.summary,
+                    &event.ts,
+                    &signed(event.hops),
+                    &signed(now_ms),
+                    &scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
+                    &scheduled.map(|scheduled| scheduled.channel.name()),
+                    &event.trace.as_ref().map(ToString::to_string),
+                    &place.run_id,
+                ],
+            )
+            .await
+            .map_err(&failed)?;
+    }
+    Ok(last)
+}
+
+/// The classes in which these events may have to be trimmed: scheduled ones are not.
+pub(crate) fn classes(events: &[NewEvent]) -> Vec<u8> {
+    let mut classes = Vec::new();
+    for event in events.iter().filter(|event| event.scheduled.is_none()) {
+        let class = event.channel.class().code();
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    classes
+}
+
+/// Notes that an emitter has events of a class that are newer than its last trim.
+pub(crate) async fn note_untrimmed(
+    connection: &Connection,
+    emitter: &str,
+    class: u8,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO untrimmed AS noted (emitter_id, class) VALUES ($1, $2)
+             ON CONFLICT (emitter_id, class) DO UPDATE SET waits_at = -1 WHERE noted.waits_at <> -1",
+            &[&emitter, &signed(class)],
+        )
+        .await
+        .map_err(failed("noting what is to be trimmed"))
+        .map(drop)
+}

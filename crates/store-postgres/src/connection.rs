@@ -1,0 +1,205 @@
+//! Connections: statements that are prepared once, and the errors of the database.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use deadpool_postgres::Object;
+use headwater_store::StoreError;
+use tokio_postgres::{
+    Error, Row,
+    error::SqlState,
+    types::{FromSqlOwned, ToSql},
+};
+
+use crate::text;
+
+/// The parameters of a statement.
+pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// The connection of one step, in a transaction. Its clones are the same connection.
+#[derive(Clone)]
+pub(crate) struct Connection(Arc<Session>);
+
+/// A pooled connection. It is closed, which rolls back, unless its transaction has ended.
+struct Session {
+    object: Option<Object>,
+    has_ended: AtomicBool,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.has_ended.load(Ordering::Relaxed) {
+            drop(self.object.take().map(Object::take));
+        }
+    }
+}
+
+impl Connection {
+    /// Begins a transaction with the statement `begin`.
+    pub(crate) async fn begin(object: Object, begin: &str) -> Result<Self, Error> {
+        let connection = Self(Arc::new(Session {
+            object: Some(object),
+            has_ended: AtomicBool::new(false),
+        }));
+        connection.run(begin).await?;
+        Ok(connection)
+    }
+
+    /// Ends the transaction: `COMMIT` or `ROLLBACK`.
+    pub(crate) async fn end(&self, end: &str) -> Result<(), Error> {
+        self.run(end).await?;
+        self.0.has_ended.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn object(&self) -> &Object {
+        let object = self.0.object.as_ref();
+        object.expect("it is there until the session is dropped")
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) async fn run(&self, sql: &str) -> Result<(), Error> {
+        self.object().batch_execute(sql).await
+    }
+
+    /// Runs a statement, and returns the number of rows that it changed.
+    pub(crate) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Error> {
+        let statement = self.object().prepare_cached(sql).await?;
+        let taken = text::taken(params);
+        self.object()
+            .execute(&statement, &text::params(&taken))
+            .await
+    }
+
+    /// All rows of a query.
+    pub(crate) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
+        let statement = self.object().prepare_cached(sql).await?;
+        let taken = text::taken(params);
+        self.object().query(&statement, &text::params(&taken)).await
+    }
+
+    /// The first row of a query, if it has any.
+    pub(crate) async fn query_opt(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Option<Row>, Error> {
+        Ok(self.query(sql, params).await?.into_iter().next())
+    }
+
+    /// The only row of a query.
+    pub(crate) async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, Error> {
+        let statement = self.object().prepare_cached(sql).await?;
+        let taken = text::taken(params);
+        self.object()
+            .query_one(&statement, &text::params(&taken))
+            .await
+    }
+
+    /// The first column of the only row of a query.
+    pub(crate) async fn value<T: FromSqlOwned>(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<T, Error> {
+        let row = self.query_one(sql, params).await?;
+        row.try_get(0).map(|text::Read(value)| value)
+    }
+
+    /// The first column of the first row of a query, if it has any.
+    pub(crate) async fn value_opt<T: FromSqlOwned>(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Option<T>, Error> {
+        let row = self.query_opt(sql, params).await?;
+        row.map(|row| row.try_get(0).map(|text::Read(value)| value))
+            .transpose()
+    }
+
+    /// Whether a query has rows.
+    pub(crate) async fn exists(&self, sql: &str, params: Params<'_>) -> Result<bool, Error> {
+        Ok(!self.query(sql, params).await?.is_empty())
+    }
+}
+
+/// Wraps a database error with the failed step. Only errors of the database engine are worth a retry.
+pub(crate) fn failed(context: &'static str) -> impl Fn(Error) -> StoreError {
+    move |error| {
+        // Expected violations are checked before the write: a row that was written meanwhile is seen by the next try.
+        let is_corrupt = match error.code() {
+            Some(code) => is_violation(code) && !is_race(code),
+            None => {
+                error.to_string().starts_with("error deserializing column") || is_missing(&error)
+            }
+        };
+        match is_corrupt {
+            true => StoreError::Corrupt(format!("{context}: {}", told(&error))),
+            false => StoreError::unavailable(context, error),
+        }
+    }
+}
+
+/// Whether a write was refused because a unique column has the value already. The transaction is over then, unless
+/// the write was in a savepoint.
+pub(crate) fn is_taken(error: &Error) -> bool {
+    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
+}
+
+/// Whether a step failed only because of another that ran at the same time.
+pub(crate) fn is_overtaken(error: &StoreError) -> bool {
+    match error {
+        StoreError::Unavailable { source, .. } => source
+            .downcast_ref::<Error>()
+            .and_then(Error::code)
+            .is_some_and(|code| {
+                is_race(code)
+                    || *code == SqlState::T_R_SERIALIZATION_FAILURE
+                    || *code == SqlState::T_R_DEADLOCK_DETECTED
+            }),
+        StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_) => false,
+    }
+}
+
+fn is_violation(code: &SqlState) -> bool {
+    code.code().starts_with("23")
+}
+
+/// Whether the row that is in the way, or missing, may be one that another step has just written or deleted.
+fn is_race(code: &SqlState) -> bool {
+    *code == SqlState::UNIQUE_VIOLATION || *code == SqlState::FOREIGN_KEY_VIOLATION
+}
+
+fn is_missing(error: &Error) -> bool {
+    error.to_string().starts_with("invalid column")
+}
+
+/// The error with the database's own text.
+fn told(error: &Error) -> String {
+    error
+        .as_db_error()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Runs a part of a transaction that is kept or rolled back as a whole.
+pub(crate) async fn savepoint<T, E: From<StoreError>>(
+    connection: &Connection,
+    part: impl Future<Output = Result<T, E>> + Send,
+) -> Result<T, E> {
+    let run = async |sql: &str| connection.run(sql).await;
+    run("SAVEPOINT part")
+        .await
+        .map_err(failed("setting a savepoint"))?;
+    let result = part.await;
+    if result.is_err() {
+        run("ROLLBACK TO part")
+            .await
+            .map_err(failed("rolling back"))?;
+    }
+    run("RELEASE part")
+        .await
+        .map_err(failed("releasing a savepoint"))?;
+    result
+}

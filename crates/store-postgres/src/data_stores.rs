@@ -1,0 +1,3 @@
+//! The data store trait on PostgreSQL.
+
+pub(crate) mod stores;

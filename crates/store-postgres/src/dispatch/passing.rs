@@ -1,0 +1,95 @@
+//! Events past the cursor, without their data.
+
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    id::EventId,
+    limits::HOPS_MAX,
+};
+use headwater_store::StoreError;
+use serde_json::value::RawValue;
+use tokio_postgres::Row;
+
+use crate::{
+    connection::{Connection, failed},
+    row::{get, raw, signed, unsigned},
+};
+
+/// An event past the cursor, without its data.
+pub(super) struct Passing {
+    pub(super) position: i64,
+    pub(super) emitter: String,
+    /// The user that owns the emitter; `None` when it is deleted.
+    pub(super) owner: Option<String>,
+    pub(super) workspace: Option<String>,
+    pub(super) channel: Channel,
+    pub(super) hops: u32,
+    pub(super) indexed_at_ms: i64,
+    /// Of its data.
+    pub(super) bytes: u64,
+}
+
+impl Passing {
+    /// Whether sources and workflows that listen get it.
+    pub(super) fn is_passed_on(&self) -> bool {
+        self.channel.class() != ChannelClass::Scheduled && self.hops < HOPS_MAX
+    }
+}
+
+/// The first ones after a position.
+pub(super) async fn after(
+    connection: &Connection,
+    position: i64,
+    limit: u32,
+) -> Result<Vec<Passing>, StoreError> {
+    let failed = failed("looking for events to dispatch");
+    let rows = connection
+        .query(
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+                    octet_length(event)::bigint AS bytes
+             FROM events LEFT JOIN emitters USING (emitter_id)
+             WHERE events.position > $1 ORDER BY events.position LIMIT $2",
+            &[&position, &signed(limit)],
+        )
+        .await.map_err(&failed)?;
+    let mut found = Vec::new();
+    for row in &rows {
+        found.push(passing(row)?);
+    }
+    Ok(found)
+}
+
+fn passing(row: &Row) -> Result<Passing, StoreError> {
+    Ok(Passing {
+        position: get(row, "position")?,
+        emitter: get(row, "emitter_id")?,
+        owner: get(row, "user_id")?,
+        workspace: get(row, "workspace_id")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+        hops: unsigned(row, "hops")?,
+        indexed_at_ms: get(row, "indexed_at_ms")?,
+        bytes: unsigned(row, "bytes")?,
+    })
+}
+
+/// The id and the data of an event of the log, unless it is gone.
+pub(super) async fn logged(
+    connection: &Connection,
+    position: i64,
+) -> Result<Option<(EventId, Box<RawValue>)>, StoreError> {
+    let failed = failed("reading an event");
+    let rows = connection
+        .query(
+            "SELECT ms, sequence, event FROM events WHERE position = $1",
+            &[&position],
+        )
+        .await
+        .map_err(&failed)?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let id = EventId {
+        ms: unsigned(row, "ms")?,
+        sequence: unsigned(row, "sequence")?,
+    };
+    Ok(Some((id, raw(row, "event")?)))
+}

@@ -1,0 +1,49 @@
+//! Events as rows keep them.
+
+use headwater_model::{
+    channel::Channel,
+    event::{Event, EventRef},
+    id::EventId,
+};
+use headwater_store::StoreError;
+use tokio_postgres::Row;
+
+use crate::row::{get, json_opt, parsed_opt, raw, unsigned};
+
+/// Hides what a requested deletion covers but has not reached yet.
+pub(crate) const NOT_DELETED: &str = "NOT EXISTS (
+    SELECT 1 FROM deletions
+    WHERE deletions.emitter_id = events.emitter_id
+      AND deletions.class = events.class
+      AND (deletions.channel IS NULL OR deletions.channel = events.channel)
+      AND (events.ms, events.sequence) >= (start_ms, start_sequence)
+      AND (events.ms, events.sequence) <= (end_ms, end_sequence)
+      AND events.position <= up_to_position)";
+
+pub(crate) fn event(row: &Row) -> Result<Event, StoreError> {
+    Ok(Event {
+        id: EventId {
+            ms: unsigned(row, "ms")?,
+            sequence: unsigned(row, "sequence")?,
+        },
+        indexed_at_ms: unsigned(row, "indexed_at_ms")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+        event: raw(row, "event")?,
+        key: json_opt(row, "key")?,
+        summary: get(row, "summary")?,
+        ts: get(row, "ts")?,
+        run_id: parsed_opt(row, "run_id")?,
+    })
+}
+
+/// The event that caused an invocation or a run: its columns `cause_…`.
+pub(crate) fn cause(row: &Row) -> Result<Option<EventRef>, StoreError> {
+    let Some(emitter) = parsed_opt(row, "cause_emitter_id")? else {
+        return Ok(None);
+    };
+    let id = EventId {
+        ms: unsigned(row, "cause_ms")?,
+        sequence: unsigned(row, "cause_sequence")?,
+    };
+    Ok(Some(EventRef { emitter, id }))
+}

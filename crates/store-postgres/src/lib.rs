@@ -1,0 +1,62 @@
+//! The store contract on PostgreSQL 15 or later, which any number of nodes share.
+//!
+//! A step is one transaction on a pooled connection. Steps that write are serializable: one that another overtakes is
+//! run again as a whole, so that a step reads as if it were alone. What an error leaves is rolled back. Positions of
+//! the log become visible in their order, because appending holds a lock until its transaction ends.
+//!
+//! Each file is the twin of the one with its name in `headwater-store-sqlite`: the same functions in the same order.
+//! Statements are prepared once per connection; numbers are `bigint` ([`row`] converts them), JSON that comes back byte
+//! for byte is `text`, lists are passed as arrays, and text compares by its bytes.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod append;
+mod auto_subscriptions;
+mod backlog;
+mod components;
+mod connection;
+mod counted_events;
+mod data_stores;
+mod deletion;
+mod deliveries;
+mod derived_id;
+mod dispatch;
+mod emitters;
+mod event_log;
+mod event_row;
+mod event_search;
+mod event_views;
+mod events;
+mod first_user;
+mod key_value;
+mod keys;
+mod living;
+mod migration;
+mod missing;
+mod nodes;
+mod owner;
+mod page;
+mod positions;
+mod queued_events;
+mod registry;
+mod retention;
+mod row;
+mod run_hours;
+mod runnable_filter;
+mod scheduled;
+mod store;
+mod subscription_rows;
+mod subscriptions;
+mod tail;
+mod tenants;
+mod text;
+mod usage;
+mod users;
+mod waiting_runs;
+mod walk;
+mod webhook_health;
+mod webhook_rows;
+mod webhooks;
+mod workspaces;
+
+pub use store::PostgresStore;

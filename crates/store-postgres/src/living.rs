@@ -1,0 +1,144 @@
+//! The lives of nodes: the last heartbeat of each epoch that has not ended.
+
+use headwater_model::time::EpochMs;
+use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName, StoreError};
+
+use crate::{
+    connection::{Connection, failed},
+    row::signed,
+};
+
+/// The leases of invocations that a dead epoch had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InvocationLeases {
+    /// Some may still have to be freed.
+    MayRemain,
+    /// All were freed when the epoch ended.
+    Freed,
+}
+
+/// The last moment at which a heartbeat was too old at `now_ms`.
+fn too_old(now_ms: EpochMs) -> i64 {
+    signed(now_ms).saturating_sub(i64::try_from(NODE_TIMEOUT.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Begins an epoch larger than every earlier one, and ends the former one of that name.
+pub(crate) async fn begin(
+    connection: &Connection,
+    name: &NodeName,
+    now_ms: EpochMs,
+) -> Result<NodeEpoch, StoreError> {
+    let epoch: i64 = connection
+        .value(
+            "INSERT INTO nodes (name, epoch, heartbeat_ms) VALUES ($1, nextval('node_epochs'), $2)
+             ON CONFLICT (name) DO UPDATE
+             SET epoch = excluded.epoch, heartbeat_ms = excluded.heartbeat_ms, is_dead = FALSE
+             RETURNING epoch",
+            &[&name.as_str(), &signed(now_ms)],
+        )
+        .await
+        .map_err(failed("starting the node"))?;
+    Ok(NodeEpoch(epoch.unsigned_abs()))
+}
+
+pub(crate) async fn end(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
+    connection
+        .execute("DELETE FROM nodes WHERE epoch = $1", &[&signed(epoch.0)])
+        .await
+        .map_err(failed("ending a node"))
+        .map(drop)
+}
+
+pub(crate) async fn heartbeat(
+    connection: &Connection,
+    epoch: NodeEpoch,
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    let kept = connection
+        .execute(
+            "UPDATE nodes SET heartbeat_ms = greatest(heartbeat_ms, $2) WHERE epoch = $1 AND NOT is_dead",
+            &[&signed(epoch.0), &signed(now_ms)],
+        )
+        .await
+        .map_err(failed("keeping a node alive"))?;
+    match kept {
+        0 => Err(Conflict::LeaseLost.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the epoch writes nothing any more: it stopped or was followed by another.
+pub(crate) async fn has_ended(
+    connection: &Connection,
+    epoch: NodeEpoch,
+) -> Result<bool, StoreError> {
+    let is_there = connection
+        .exists("SELECT 1 FROM nodes WHERE epoch = $1", &[&signed(epoch.0)])
+        .await;
+    Ok(!is_there.map_err(failed("looking for a node"))?)
+}
+
+/// Whether the epoch may lease further runnables.
+pub(crate) async fn may_take(
+    connection: &Connection,
+    epoch: NodeEpoch,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM nodes WHERE epoch = $1 AND NOT is_dead";
+    let may_take = connection.exists(sql, &[&signed(epoch.0)]).await;
+    may_take.map_err(failed("looking for a node"))
+}
+
+/// Declares the epoch dead, which is final.
+///
+/// # Errors
+/// `Held` while its node is alive.
+pub(crate) async fn declare_dead(
+    connection: &Connection,
+    epoch: NodeEpoch,
+    now_ms: EpochMs,
+) -> Result<InvocationLeases, StoreError> {
+    let failed = failed("declaring a node dead");
+    let died = connection
+        .execute(
+            "UPDATE nodes SET is_dead = TRUE WHERE epoch = $1 AND (is_dead OR heartbeat_ms <= $2)",
+            &[&signed(epoch.0), &too_old(now_ms)],
+        )
+        .await
+        .map_err(&failed)?;
+    if died > 0 {
+        return Ok(InvocationLeases::MayRemain);
+    }
+    match has_ended(connection, epoch).await? {
+        // The leases of a stopped or restarted node are already free.
+        true => Ok(InvocationLeases::Freed),
+        false => Err(Conflict::Held { by: epoch }.into()),
+    }
+}
+
+/// The living epochs except those of `name`, which restarts.
+pub(crate) async fn others(
+    connection: &Connection,
+    name: &NodeName,
+    now_ms: EpochMs,
+) -> Result<Vec<i64>, StoreError> {
+    let living = "SELECT coalesce(array_agg(epoch), '{}') FROM nodes
+                  WHERE name <> $1 AND NOT is_dead AND heartbeat_ms > $2";
+    let living = connection
+        .value(living, &[&name.as_str(), &too_old(now_ms)])
+        .await;
+    living.map_err(failed("looking for living nodes"))
+}
+
+/// The living epochs except `epoch`, the caller's.
+pub(crate) async fn besides(
+    connection: &Connection,
+    epoch: NodeEpoch,
+    now_ms: EpochMs,
+) -> Result<Vec<i64>, StoreError> {
+    let living = "SELECT coalesce(array_agg(epoch), '{}') FROM nodes
+                  WHERE epoch <> $1 AND NOT is_dead AND heartbeat_ms > $2";
+    let living = connection
+        .value(living, &[&signed(epoch.0), &too_old(now_ms)])
+        .await;
+    living.map_err(failed("looking for living nodes"))
+}

@@ -1,0 +1,93 @@
+//! Nodes behind the trait: their epochs and lives.
+
+use async_trait::async_trait;
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
+
+use crate::{
+    connection::{Connection, failed},
+    emitters, living,
+    row::signed,
+    store::PostgresStore,
+};
+
+/// Rows that an epoch may hold.
+const LEASED: [&str; 3] = [
+    "invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE",
+    "deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE state = 'pending' AND",
+    "sends SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE state = 'pending' AND",
+];
+
+#[async_trait]
+impl Nodes for PostgresStore {
+    async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError> {
+        self.write(|connection| async move { start(&connection, name, now_ms).await })
+            .await
+    }
+
+    async fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), StoreError> {
+        self.write_statement(|connection| async move {
+            living::heartbeat(&connection, epoch, now_ms).await
+        })
+        .await
+    }
+
+    async fn stop_node(&self, epoch: NodeEpoch) -> Result<(), StoreError> {
+        self.write(|connection| async move { stop(&connection, epoch).await })
+            .await
+    }
+
+    async fn lease_runnable(
+        &self,
+        runnable: &RunnableId,
+        epoch: NodeEpoch,
+        now_ms: EpochMs,
+    ) -> Result<RunnableLease, StoreError> {
+        self.write(|connection| async move {
+            emitters::lease(&connection, runnable, epoch, now_ms).await
+        })
+        .await
+    }
+
+    async fn release_runnable(&self, lease: &RunnableLease) -> Result<(), StoreError> {
+        self.write(|connection| async move { emitters::release(&connection, lease).await })
+            .await
+    }
+}
+
+/// Counts the start, and frees everything that is not leased to a living epoch.
+async fn start(
+    connection: &Connection,
+    name: &NodeName,
+    now_ms: EpochMs,
+) -> Result<NodeEpoch, StoreError> {
+    let others = living::others(connection, name, now_ms).await?;
+    for queue in LEASED {
+        let sql = format!("UPDATE {queue} lease_epoch IS NOT NULL AND lease_epoch <> ALL($1)");
+        let freed = connection.execute(&sql, &[&others]).await;
+        freed.map_err(failed("starting the node"))?;
+    }
+    living::begin(connection, name, now_ms).await
+}
+
+/// Frees the epoch's leases of invocations, deliveries and sends. Its runnables are free because it is not alive.
+async fn stop(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
+    let failed = failed("stopping the node");
+    connection
+        .execute(
+            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1
+             WHERE lease_epoch = $1",
+            &[&signed(epoch.0)],
+        )
+        .await
+        .map_err(&failed)?;
+    for waiting in ["deliveries", "sends"] {
+        let sql = format!(
+            "UPDATE {waiting} SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE state = 'pending' AND lease_epoch = $1"
+        );
+        let freed = connection.execute(&sql, &[&signed(epoch.0)]).await;
+        freed.map_err(&failed)?;
+    }
+    living::end(connection, epoch).await
+}

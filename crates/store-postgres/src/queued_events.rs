@@ -1,0 +1,64 @@
+//! The number of invocations per owner that events have queued and that have not ended, and the bytes of their events.
+//! Every write of an invocation with an owner counts here.
+
+use headwater_store::StoreError;
+
+use crate::{
+    connection::{Connection, Params, failed},
+    row::signed,
+};
+
+/// Counts one more.
+pub(crate) async fn add(
+    connection: &Connection,
+    owner: &str,
+    bytes: u64,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO queued_events AS queued (owner_id, invocations, bytes) VALUES ($1, 1, $2)
+             ON CONFLICT (owner_id) DO UPDATE SET invocations = queued.invocations + 1, bytes = queued.bytes + $2",
+            &[&owner, &signed(bytes)],
+        )
+        .await
+        .map_err(failed("counting a queued event"))
+        .map(drop)
+}
+
+/// Counts one less.
+pub(crate) async fn remove(
+    connection: &Connection,
+    owner: &str,
+    bytes: u64,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE queued_events SET invocations = invocations - 1, bytes = bytes - $2 WHERE owner_id = $1",
+            &[&owner, &signed(bytes)],
+        )
+        .await
+        .map_err(failed("counting a queued event"))
+        .map(drop)
+}
+
+/// Deletes the invocations that match the condition, and counts them no more. Returns their number.
+pub(crate) async fn delete_invocations(
+    connection: &Connection,
+    which: &str,
+    params: Params<'_>,
+) -> Result<u64, StoreError> {
+    let failed = failed("deleting invocations");
+    connection
+        .execute(&format!(
+                "UPDATE queued_events
+                 SET invocations = queued_events.invocations - gone.invocations, bytes = queued_events.bytes - gone.bytes
+                 FROM (SELECT owner_id, count(*) AS invocations, sum(octet_length(event))::bigint AS bytes
+                       FROM invocations WHERE {which} AND owner_id IS NOT NULL GROUP BY owner_id) AS gone
+                 WHERE queued_events.owner_id = gone.owner_id"
+            ), params).await
+        .map_err(&failed)?;
+    connection
+        .execute(&format!("DELETE FROM invocations WHERE {which}"), params)
+        .await
+        .map_err(&failed)
+}

@@ -1,0 +1,4 @@
+//! The registry behind the trait.
+
+pub(crate) mod drafts;
+pub(crate) mod search;

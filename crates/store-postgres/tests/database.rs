@@ -1,0 +1,49 @@
+//! The database of a store: what an older program must leave alone, and everything still there afterwards.
+
+#[path = "harness/server.rs"]
+mod server;
+
+use headwater_model::time::EpochMs;
+use headwater_store::{NodeName, Nodes as _, StoreError};
+use headwater_store_postgres::PostgresStore;
+use server::Database;
+use tokio_postgres::NoTls;
+
+#[tokio::test]
+async fn a_newer_schema_is_refused() {
+    let database = Database::create().await;
+    PostgresStore::open(&database.url()).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let newer = "UPDATE schema_version SET version = version + 1";
+    client.batch_execute(newer).await.unwrap();
+    let refused = PostgresStore::open(&database.url()).await.err().unwrap();
+    assert!(matches!(refused, StoreError::Unsupported(_)));
+    let told = refused.to_string();
+    assert!(told.starts_with("the database has schema"), "{told}");
+    assert!(told.contains("start a newer headwater"), "{told}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_an_error() {
+    let refused = PostgresStore::open("host=/nowhere user=nobody").await;
+    assert!(matches!(
+        refused.err().unwrap(),
+        StoreError::Unavailable { .. }
+    ));
+}
+
+#[tokio::test]
+async fn epochs_increase_across_reopen() {
+    let database = Database::create().await;
+    let name = NodeName::new("node");
+    let mut former = None;
+    for now_ms in [1, 2, 3].map(EpochMs) {
+        let store = PostgresStore::open(&database.url()).await.unwrap();
+        let epoch = store.start_node(&name, now_ms).await.unwrap();
+        assert!(former < Some(epoch));
+        former = Some(epoch);
+    }
+}

@@ -41,11 +41,30 @@ pub(crate) async fn enqueue(
     let id = invocation.runnable.as_str();
     let trigger = name_of(&invocation.trigger)?;
     let queued = connection
-        .execute("INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
+        .execute(
+            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
                                       lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms, timer_prop,
                                       state)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-             ON CONFLICT (id) DO NOTHING", &[&invocation.id.as_str(), &id, &trigger, &invocation.event.get(), &signed(invocation.hops), &signed(invocation.now_ms), &term.map(|term| signed(term.epoch.0)), &term.map(|term| signed(term.expires_at_ms)), &i64::from(term.is_some()), &invocation.origin.request_id(), &invocation.origin.trace.as_ref().map(ToString::to_string), &signed(invocation.due_at_ms), &invocation.via, &invocation.state.as_ref().map(|state| state.get())]).await
+             ON CONFLICT (id) DO NOTHING",
+            &[
+                &invocation.id.as_str(),
+                &id,
+                &trigger,
+                &invocation.event.get(),
+                &signed(invocation.hops),
+                &signed(invocation.now_ms),
+                &term.map(|term| signed(term.epoch.0)),
+                &term.map(|term| signed(term.expires_at_ms)),
+                &i64::from(term.is_some()),
+                &invocation.origin.request_id(),
+                &invocation.origin.trace.as_ref().map(ToString::to_string),
+                &signed(invocation.due_at_ms),
+                &invocation.via,
+                &invocation.state.as_ref().map(|state| state.get()),
+            ],
+        )
+        .await
         .map_err(failed("queueing an invocation"))?;
     if queued == 0 {
         return Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into());
@@ -134,8 +153,10 @@ pub(crate) async fn claim(
         &signed(term.expires_at_ms),
         &signed(limit.bytes),
     ];
-    let rows = connection.query(&format!(
-            "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
+    let rows = connection
+        .query(
+            &format!(
+                "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
              WHERE position IN (
                  SELECT position
                  FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
@@ -146,7 +167,11 @@ pub(crate) async fn claim(
                              ORDER BY due_at_ms, position LIMIT $3) AS free) AS summed
                  WHERE before < $6)
              RETURNING *"
-        ), parameters).await.map_err(&failed)?;
+            ),
+            parameters,
+        )
+        .await
+        .map_err(&failed)?;
     let mut found: Vec<((EpochMs, i64), Claimed)> = Vec::new();
     for row in &rows {
         let place = (unsigned(row, "due_at_ms")?, get(row, "position")?);
@@ -193,8 +218,10 @@ pub(crate) async fn runnables_with_work(
     // An invocation that a dead node holds is free as soon as its runnable is taken over.
     let living: Vec<i64> = others.iter().copied().chain([signed(epoch.0)]).collect();
     let parameters: Params<'_> = &[&signed(now_ms), &after, &signed(limit), &others, &living];
-    let rows = connection.query(&format!(
-            "WITH RECURSIVE waiting (runnable) AS (
+    let rows = connection
+        .query(
+            &format!(
+                "WITH RECURSIVE waiting (runnable) AS (
                  SELECT min(runnable_id) FROM invocations WHERE runnable_id > $2
                  UNION ALL
                  SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > runnable)
@@ -211,7 +238,11 @@ pub(crate) async fn runnables_with_work(
                              AND (workflows.state IS DISTINCT FROM 'inactive' OR {WHILE_INACTIVE})
                              AND ({FREE} OR lease_epoch <> ALL($5)))
              ORDER BY runnable LIMIT $3"
-        ), parameters).await.map_err(&failed)?;
+            ),
+            parameters,
+        )
+        .await
+        .map_err(&failed)?;
     let mut found = Vec::new();
     for row in &rows {
         found.push(parsed(row, "runnable")?);
@@ -323,9 +354,18 @@ async fn delete(
     lease: &Lease,
 ) -> Result<bool, StoreError> {
     let deleted = connection
-        .execute("DELETE FROM invocations
+        .execute(
+            "DELETE FROM invocations
              WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4 AND owner_id IS NULL
-               AND NOT has_scheduled", &[&lease.invocation_id.as_str(), &signed(lease.epoch.0), &signed(lease.attempt), &runnable]).await
+               AND NOT has_scheduled",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+            ],
+        )
+        .await
         .map_err(failed("ending an invocation"))?;
     Ok(deleted > 0)
 }
@@ -339,10 +379,15 @@ async fn delete_counted(
     let failed = failed("ending an invocation");
     let epoch = signed(lease.epoch.0);
     let id = lease.invocation_id.as_str();
-    let rows = connection.query("SELECT position, has_scheduled, owner_id, octet_length(event)::bigint AS bytes, cause_emitter_id, cause_ms,
+    let rows = connection
+        .query(
+            "SELECT position, has_scheduled, owner_id, octet_length(event)::bigint AS bytes, cause_emitter_id, cause_ms,
                     cause_sequence
              FROM invocations
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4", &[&id, &epoch, &signed(lease.attempt), &runnable]).await
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[&id, &epoch, &signed(lease.attempt), &runnable],
+        )
+        .await
         .map_err(&failed)?;
     let row = rows.first().ok_or(Conflict::LeaseLost)?;
     let position: i64 = get(row, "position")?;
@@ -369,9 +414,20 @@ async fn note(
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let noted = connection
-        .execute("UPDATE invocations
+        .execute(
+            "UPDATE invocations
              SET state = $5, has_scheduled = (has_scheduled OR $6), given_back = attempt - 1, has_begun = TRUE
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4", &[&lease.invocation_id.as_str(), &signed(lease.epoch.0), &signed(lease.attempt), &runnable, &state.get(), &has_scheduled]).await
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+                &state.get(),
+                &has_scheduled,
+            ],
+        )
+        .await
         .map_err(failed("noting the state of an invocation"))?;
     Ok(noted > 0)
 }
@@ -387,12 +443,24 @@ async fn leave(
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let left = connection
-        .execute("UPDATE invocations
+        .execute(
+            "UPDATE invocations
              SET state = $5, has_scheduled = (has_scheduled OR $7), given_back = attempt, has_begun = TRUE,
                  lease_epoch = NULL, lease_expires_at_ms = NULL,
                  due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions WHERE run_id = $1 AND NOT is_applied)
-                                  THEN 0 ELSE $6 END
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4", &[&lease.invocation_id.as_str(), &signed(lease.epoch.0), &signed(lease.attempt), &runnable, &state.get(), &signed(due_at_ms), &has_scheduled]).await
+                                  THEN 0 ELSE $6::bigint END
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+                &state.get(),
+                &signed(due_at_ms),
+                &has_scheduled,
+            ],
+        )
+        .await
         .map_err(failed("leaving an invocation"))?;
     Ok(left > 0)
 }

@@ -35,6 +35,7 @@ mod keys;
 mod living;
 mod migration;
 mod missing;
+mod names;
 mod nodes;
 mod owner;
 mod page;

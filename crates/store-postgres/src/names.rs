@@ -4,7 +4,15 @@ use async_trait::async_trait;
 use headwater_model::id::ListenerId;
 use headwater_store::{NAMES_READ_MAX, Named, Names, StoreError};
 
-use crate::{connection::{Connection, failed}, owner, row::get, store::PostgresStore, webhook_rows::NAME};
+use crate::{
+    connection::{Connection, failed},
+    owner,
+    row::get,
+    store::PostgresStore,
+};
+
+/// The name that people know a webhook by, as SQL.
+const NAME: &str = "coalesce(nullif(trim(name), ''), url)";
 
 #[async_trait]
 impl Names for PostgresStore {

@@ -29,15 +29,11 @@ pub(crate) async fn commit_all(
     connection: &Connection,
     commits: &[RunCommit],
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-    let together = savepoint(
-        connection,
-        commit_each(connection, commits, Manner::Together),
-    )
-    .await;
+    // Boxed: a future of all that a commit does is large.
+    let each = |manner| Box::pin(commit_each(connection, commits, manner));
+    let together = savepoint(connection, each(Manner::Together)).await;
     match together {
-        Err(error) if !is_overtaken(&error) => {
-            commit_each(connection, commits, Manner::Apart).await
-        }
+        Err(error) if !is_overtaken(&error) => each(Manner::Apart).await,
         together => together,
     }
 }
@@ -59,9 +55,9 @@ fn refusable<T>(committed: Result<T, StoreError>) -> Result<Result<T, StoreError
 }
 
 /// One result per commit.
-async fn commit_each<'a>(
+async fn commit_each(
     connection: &Connection,
-    commits: &'a [RunCommit],
+    commits: &[RunCommit],
     manner: Manner,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let mut batch = Batch::default();

@@ -21,7 +21,7 @@ use crate::{
     send_rows, workflow_state,
 };
 
-/// Writes a commit's effects on its run. Runnables that get work are added to `woken`.
+/// Writes a commit's effects on its run.
 pub(crate) async fn write(
     connection: &Connection,
     (run_id, runnable): (&InvocationId, &RunnableId),
@@ -42,12 +42,20 @@ pub(crate) async fn write(
     }
     for blob in &progress.blobs {
         connection
-            .execute("INSERT INTO run_blobs (run_id, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", &[&run_id.as_str(), &blob.hash, &&blob.bytes[..]]).await
+            .execute(
+                "INSERT INTO run_blobs (run_id, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                &[&run_id.as_str(), &blob.hash, &&blob.bytes[..]],
+            )
+            .await
             .map_err(&failed)?;
     }
     for wait in &progress.applied {
         connection
-            .execute("UPDATE run_resolutions SET is_applied = TRUE WHERE run_id = $1 AND path = $2 AND generation = $3", &[&run_id.as_str(), &wait.path, &signed(wait.generation)]).await
+            .execute(
+                "UPDATE run_resolutions SET is_applied = TRUE WHERE run_id = $1 AND path = $2 AND generation = $3",
+                &[&run_id.as_str(), &wait.path, &signed(wait.generation)],
+            )
+            .await
             .map_err(&failed)?;
     }
     for send in &progress.sends {
@@ -92,9 +100,25 @@ async fn queue_call(connection: &Connection, call: &NewInvocation) -> Result<(),
         return Ok(());
     }
     connection
-        .execute("INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, request_id,
+        .execute(
+            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, request_id,
                                       traceparent, due_at_ms, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING", &[&call.id.as_str(), &call.runnable.as_str(), &name_of(&call.trigger)?, &call.via, &call.event.get(), &signed(call.hops), &signed(call.now_ms), &call.origin.request_id(), &call.origin.trace.as_ref().map(ToString::to_string), &signed(call.due_at_ms), &call.state.as_ref().map(|state| state.get())]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
+            &[
+                &call.id.as_str(),
+                &call.runnable.as_str(),
+                &name_of(&call.trigger)?,
+                &call.via,
+                &call.event.get(),
+                &signed(call.hops),
+                &signed(call.now_ms),
+                &call.origin.request_id(),
+                &call.origin.trace.as_ref().map(ToString::to_string),
+                &signed(call.due_at_ms),
+                &call.state.as_ref().map(|state| state.get()),
+            ],
+        )
+        .await
         .map_err(failed("queueing a called run"))
         .map(drop)
 }
@@ -276,8 +300,17 @@ pub(crate) async fn resolve(
         return Ok(WaitResolved::Before);
     }
     let kept = connection
-        .execute("INSERT INTO run_resolutions (run_id, path, generation, resolution) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (run_id, path, generation) DO NOTHING", &[&run_id, &answer.wait.path, &signed(answer.wait.generation), &answer.resolution.get()]).await
+        .execute(
+            "INSERT INTO run_resolutions (run_id, path, generation, resolution) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (run_id, path, generation) DO NOTHING",
+            &[
+                &run_id,
+                &answer.wait.path,
+                &signed(answer.wait.generation),
+                &answer.resolution.get(),
+            ],
+        )
+        .await
         .map_err(&failed)?;
     if kept == 0 {
         return Ok(WaitResolved::Before);

@@ -74,8 +74,33 @@ pub(crate) async fn insert(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
                                last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) ON CONFLICT DO NOTHING",
-            &[&of.runnable, &ended.outcome.is_failure(), &of.id.as_str(), &ended.version.as_str(), &name_of(&ended.trigger)?, &signed(ended.queued_at_ms), &signed(ended.started_at_ms), &signed(ended.ended_at_ms), &outcome_name(ended.outcome)?, &ended.error.as_deref().map(first_line), &signed(ended.emitted), &signed(ended.dropped.count), &keys, &ended.origin.request_id(), &ended.origin.trace.as_ref().map(ToString::to_string), &of.last.map(|last| signed(last.ms)), &of.last.map(|last| signed(last.sequence)), &(of.has_scheduled || ended.has_scheduled), &of.caused_by.map(|cause| cause.emitter.as_str()), &of.caused_by.map(|cause| signed(cause.id.ms)), &of.caused_by.map(|cause| signed(cause.id.sequence)), &ended.replay_of.as_ref().map(InvocationId::as_str)],
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                     $20, $21, $22)
+             ON CONFLICT DO NOTHING",
+            &[
+                &of.runnable,
+                &ended.outcome.is_failure(),
+                &of.id.as_str(),
+                &ended.version.as_str(),
+                &name_of(&ended.trigger)?,
+                &signed(ended.queued_at_ms),
+                &signed(ended.started_at_ms),
+                &signed(ended.ended_at_ms),
+                &outcome_name(ended.outcome)?,
+                &ended.error.as_deref().map(first_line),
+                &signed(ended.emitted),
+                &signed(ended.dropped.count),
+                &keys,
+                &ended.origin.request_id(),
+                &ended.origin.trace.as_ref().map(ToString::to_string),
+                &of.last.map(|last| signed(last.ms)),
+                &of.last.map(|last| signed(last.sequence)),
+                &(of.has_scheduled || ended.has_scheduled),
+                &of.caused_by.map(|cause| cause.emitter.as_str()),
+                &of.caused_by.map(|cause| signed(cause.id.ms)),
+                &of.caused_by.map(|cause| signed(cause.id.sequence)),
+                &ended.replay_of.as_ref().map(InvocationId::as_str),
+            ],
         )
         .await
         .map_err(failed("recording a run"))

@@ -97,7 +97,8 @@ async fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<String>, S
 }
 
 /// The first failure of runnable `$1` since its last success: since then it fails.
-pub(crate) const FIRST_FAILURE: &str = "SELECT id FROM runs
+pub(crate) const FIRST_FAILURE: &str =
+    "SELECT id FROM runs
      WHERE runnable_id = $1 AND failed
        AND id > coalesce((SELECT id FROM runs WHERE runnable_id = $1 AND NOT failed ORDER BY id DESC LIMIT 1), '')
      ORDER BY id LIMIT 1";
@@ -115,7 +116,7 @@ async fn delete_beyond(
         "SELECT id FROM runs
          WHERE runnable_id = $1 AND failed = $2
            AND id <= (SELECT id FROM runs WHERE runnable_id = $1 AND failed = $2 ORDER BY id DESC LIMIT 1 OFFSET $3)
-           AND ($3 = 0 OR id IS DISTINCT FROM ({FIRST_FAILURE}))
+           AND ($3::bigint = 0 OR id IS DISTINCT FROM ({FIRST_FAILURE}))
          ORDER BY id LIMIT $4"
     );
     let (keep, limit) = (signed(keep), signed(limit));

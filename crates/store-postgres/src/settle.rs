@@ -33,9 +33,25 @@ pub(crate) async fn settle(
     };
     let state_name = name_of(&state)?;
     let dynamic_props = to_json(&spec.dynamic_props)?;
-    let written = connection.execute("UPDATE sources SET name = $2, state = $3, component_id = $4, artifact_hash = $5, configured_props = $6,
+    let written = connection
+        .execute(
+            "UPDATE sources SET name = $2, state = $3, component_id = $4, artifact_hash = $5, configured_props = $6,
                             dedupe = $7, updated_at = $8, dynamic_props = $9, isolated = $10
-         WHERE id = $1", &[&id, &spec.name, &state_name, &spec.component_id.as_str(), &spec.artifact_hash.as_str(), &Value::Object(spec.configured_props.clone()).to_string(), &dedupe, &signed(settled.now_ms.to_seconds()), &dynamic_props, &spec.is_isolated]).await;
+         WHERE id = $1",
+            &[
+                &id,
+                &spec.name,
+                &state_name,
+                &spec.component_id.as_str(),
+                &spec.artifact_hash.as_str(),
+                &Value::Object(spec.configured_props.clone()).to_string(),
+                &dedupe,
+                &signed(settled.now_ms.to_seconds()),
+                &dynamic_props,
+                &spec.is_isolated,
+            ],
+        )
+        .await;
     written.map_err(failed("settling a source"))?;
     if !settled.active {
         let waiting = "runnable_id = $1 AND lease_epoch IS NULL AND state IS NULL AND trigger IN ('timer', 'event')";

@@ -65,9 +65,27 @@ async fn insert(connection: &Connection, source: &Source) -> Result<(), StoreErr
     let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
     let dynamic_props = to_json(&spec.dynamic_props)?;
     connection
-        .execute("INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
+        .execute(
+            "INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
                                   configured_props, dynamic_props, dedupe, isolated, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", &[&source.id.as_str(), &source.owner.user_id.as_str(), &source.owner.workspace_id.as_ref().map(|id| id.as_str()), &spec.name, &source.name_slug, &state, &spec.component_id.as_str(), &spec.artifact_hash.as_str(), &Value::Object(spec.configured_props.clone()).to_string(), &dynamic_props, &dedupe, &spec.is_isolated, &signed(source.created_at), &signed(source.updated_at)])
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+            &[
+                &source.id.as_str(),
+                &source.owner.user_id.as_str(),
+                &source.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                &spec.name,
+                &source.name_slug,
+                &state,
+                &spec.component_id.as_str(),
+                &spec.artifact_hash.as_str(),
+                &Value::Object(spec.configured_props.clone()).to_string(),
+                &dynamic_props,
+                &dedupe,
+                &spec.is_isolated,
+                &signed(source.created_at),
+                &signed(source.updated_at),
+            ],
+        )
         .await
         .map_err(failed("writing a source"))
         .map(drop)

@@ -72,7 +72,14 @@ pub(crate) async fn fire(
 
 async fn due(connection: &Connection, now_ms: EpochMs, limit: u32) -> Result<Vec<Due>, StoreError> {
     let failed = failed("looking for timers");
-    let rows = connection.query(&format!("SELECT timers.* FROM {SCHEDULED} AND next_fire_at_ms <= $1 ORDER BY next_fire_at_ms LIMIT $2"), &[&signed(now_ms), &signed(limit)]).await
+    let rows = connection
+        .query(
+            &format!(
+                "SELECT timers.* FROM {SCHEDULED} AND next_fire_at_ms <= $1 ORDER BY next_fire_at_ms LIMIT $2"
+            ),
+            &[&signed(now_ms), &signed(limit)],
+        )
+        .await
         .map_err(&failed)?;
     let mut due = Vec::new();
     for row in &rows {
@@ -115,7 +122,14 @@ async fn queue_tick(
                                WHERE runnable_id = $2 AND timer_prop = $4 AND lease_epoch IS NULL AND state IS NULL)
                AND (SELECT count(*) FROM invocations
                     WHERE runnable_id = $2 AND timer_prop = $4 AND state IS NULL) < 2",
-            &[&id.as_str(), &timer.runnable.as_str(), &trigger, &timer.prop, &timer.event, &signed(now_ms)],
+            &[
+                &id.as_str(),
+                &timer.runnable.as_str(),
+                &trigger,
+                &timer.prop,
+                &timer.event,
+                &signed(now_ms),
+            ],
         )
         .await
         .map_err(failed("queueing a tick"))?;
@@ -220,7 +234,13 @@ pub(crate) async fn schedule_all(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let failed = failed("writing timers");
-    let rows = connection.query("SELECT position, schedule, next_fire_at_ms IS NOT NULL AS is_on FROM timers WHERE runnable_id = $1", &[&id]).await.map_err(&failed)?;
+    let rows = connection
+        .query(
+            "SELECT position, schedule, next_fire_at_ms IS NOT NULL AS is_on FROM timers WHERE runnable_id = $1",
+            &[&id],
+        )
+        .await
+        .map_err(&failed)?;
     for row in &rows {
         let (position, schedule): (i64, _) = (get(row, "position")?, schedule(row)?);
         if get::<bool>(row, "is_on")? == is_active {
@@ -247,7 +267,11 @@ async fn write(
 ) -> Result<(), StoreError> {
     let schedule = schedule.to_value().to_string();
     connection
-        .execute("INSERT INTO timers (runnable_id, prop, schedule, next_fire_at_ms) VALUES ($1, $2, $3, $4)", &[&id, &prop, &schedule, &next_ms]).await
+        .execute(
+            "INSERT INTO timers (runnable_id, prop, schedule, next_fire_at_ms) VALUES ($1, $2, $3, $4)",
+            &[&id, &prop, &schedule, &next_ms],
+        )
+        .await
         .map_err(failed("writing timers"))
         .map(drop)
 }

@@ -59,7 +59,8 @@ enum Arm {
 }
 
 /// Whether a row of invocations is described by a filter, whose fields are `$4` to `$6`.
-const OPEN_MATCHES: &str = "($4::text IS NULL OR trigger = $4) AND ($5::bigint IS NULL OR queued_at_ms <= $5) AND $6::text IS NULL";
+const OPEN_MATCHES: &str = "($4::text IS NULL OR trigger = $4)
+    AND ($5::bigint IS NULL OR queued_at_ms <= $5) AND $6::text IS NULL";
 
 /// The arms of a walk.
 pub(super) struct RunArms<'a> {
@@ -294,7 +295,8 @@ impl RunArms<'_> {
     /// Records of a source or workflow `$1` between `$2` and `$3`.
     fn sql(&self, failed: bool, direction: Direction) -> String {
         format!(
-            "SELECT id, {} AND ($4::text IS NULL OR trigger = $4) AND ($5::bigint IS NULL OR ended_at_ms - started_at_ms >= $5)
+            "SELECT id, {} AND ($4::text IS NULL OR trigger = $4)
+                    AND ($5::bigint IS NULL OR ended_at_ms - started_at_ms >= $5)
                     AND ($6::text IS NULL OR strpos(lower(coalesce(error, '')), $6) > 0) AS matches
              FROM runs WHERE runnable_id = $1 AND failed = {failed} AND id > $2 AND id < $3 ORDER BY id {} LIMIT $7",
             self.outcomes.as_deref().unwrap_or("TRUE"),

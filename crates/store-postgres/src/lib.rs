@@ -20,6 +20,7 @@ mod connection;
 mod counted_events;
 mod data_stores;
 mod deletion;
+mod deliveries;
 mod derived_id;
 mod dispatch;
 mod emitters;
@@ -73,6 +74,9 @@ mod usage;
 mod users;
 mod waiting_runs;
 mod walk;
+mod webhook_health;
+mod webhook_rows;
+mod webhooks;
 mod workflow_state;
 mod workspaces;
 

@@ -9,10 +9,8 @@ use crate::{
     owner,
     row::get,
     store::PostgresStore,
+    webhook_rows::NAME,
 };
-
-/// The name that people know a webhook by, as SQL.
-const NAME: &str = "coalesce(nullif(trim(name), ''), url)";
 
 #[async_trait]
 impl Names for PostgresStore {

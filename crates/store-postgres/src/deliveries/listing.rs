@@ -1,0 +1,290 @@
+//! Listing deliveries.
+
+use headwater_model::{
+    channel::ChannelClass,
+    id::{DeliveryId, EventId},
+    page::{Page, PageRequest, Position},
+    time::EpochMs,
+    webhook::DeliveryState,
+};
+use headwater_store::{Attempt, AttemptHeaders, Delivery, EventDelivery, StoreError};
+use tokio_postgres::Row;
+
+use super::event;
+use crate::{
+    connection::{Connection, failed},
+    row::{get, json_opt, named, parsed, parsed_opt, signed, unsigned, unsigned_opt},
+    webhook_rows::{self, Standing},
+};
+
+/// Where a delivery is in its life.
+pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
+/// A text that sorts after every id.
+const LAST: &str = "~";
+
+/// Deliveries with their events, of webhooks that are there, and with their runs.
+fn listed() -> String {
+    format!(
+        "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id, {STATE} AS state,
+                due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*,
+                (SELECT run_id FROM events WHERE events.position = event_position) AS run_id
+         FROM deliveries JOIN delivered_events ON delivered_events.position = event_position
+                         JOIN webhooks ON webhooks.id = webhook_id"
+    )
+}
+
+pub(super) async fn page(
+    connection: &Connection,
+    webhook_id: &str,
+    state: Option<DeliveryState>,
+    page: &PageRequest<DeliveryId>,
+) -> Result<Page<Delivery>, StoreError> {
+    let Some(standing) = webhook_rows::standing(connection, webhook_id).await? else {
+        return Ok(Page {
+            total_count: 0,
+            items: Vec::new(),
+        });
+    };
+    let parts = parts(&standing, state);
+    let (bound, order, from) = match &page.position {
+        Position::First => ("id < $3", "DESC", LAST),
+        Position::After(after) => ("id < $3", "DESC", after.as_str()),
+        Position::Before(before) => ("id > $3", "ASC", before.as_str()),
+    };
+    // One arm per part: each reads the index in the listed order, and PostgreSQL merges them.
+    let arms: Vec<String> = parts
+        .iter()
+        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
+        .collect();
+    let sql = format!(
+        "{} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT $4) AS arms)
+         ORDER BY deliveries.id {order}",
+        listed(),
+        arms.join(" UNION ALL ")
+    );
+    let failed = failed("reading deliveries");
+    let rows = connection
+        .query(
+            &sql,
+            &[
+                &webhook_id,
+                &standing.generation,
+                &from,
+                &signed(page.limit),
+            ],
+        )
+        .await
+        .map_err(&failed)?;
+    let mut items = Vec::new();
+    for row in &rows {
+        items.push(delivery(connection, row, false).await?);
+    }
+    if order == "ASC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: count(connection, webhook_id, &standing, &parts).await?,
+        items,
+    })
+}
+
+/// The parts of the index that are to be listed, as conditions on webhook `$1` and its generation `$2`.
+pub(crate) fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
+    let every = [
+        (
+            DeliveryState::Pending,
+            "state = 'pending' AND NOT is_again AND generation = $2",
+        ),
+        (
+            DeliveryState::Pending,
+            "state = 'pending' AND is_again AND generation = $2",
+        ),
+        (
+            DeliveryState::Delivered,
+            "state = 'delivered' AND NOT is_again AND generation <= $2",
+        ),
+        (
+            DeliveryState::Dead,
+            "state = 'dead' AND NOT is_again AND generation <= $2",
+        ),
+        (
+            DeliveryState::Discarded,
+            "state = 'discarded' AND NOT is_again AND generation <= $2",
+        ),
+        (
+            DeliveryState::Dead,
+            "state = 'pending' AND NOT is_again AND generation < $2",
+        ),
+        (
+            DeliveryState::Dead,
+            "state = 'pending' AND is_again AND generation < $2",
+        ),
+    ];
+    let count = match standing.given_up_at_ms {
+        Some(_) => every.len(),
+        None => every.len() - 2,
+    };
+    let wanted = every.iter().take(count);
+    wanted
+        .filter(|(of, _)| state.is_none_or(|state| state == *of))
+        .map(|(_, part)| format!("webhook_id = $1 AND {part}"))
+        .collect()
+}
+
+async fn count(
+    connection: &Connection,
+    webhook_id: &str,
+    standing: &Standing,
+    parts: &[String],
+) -> Result<u64, StoreError> {
+    let counts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("(SELECT count(*) FROM deliveries WHERE {part})"))
+        .collect();
+    let count: i64 = connection
+        .value(
+            &format!("SELECT {}", counts.join(" + ")),
+            &[&webhook_id, &standing.generation],
+        )
+        .await
+        .map_err(failed("counting deliveries"))?;
+    Ok(count.unsigned_abs())
+}
+
+/// The delivery with the headers of its attempts.
+pub(super) async fn by_id(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Delivery>, StoreError> {
+    one(connection, id, true).await
+}
+
+/// The delivery as pages have it.
+pub(super) async fn without_headers(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Delivery>, StoreError> {
+    one(connection, id, false).await
+}
+
+/// The id as it was read.
+pub(super) fn id(text: &str) -> Result<DeliveryId, StoreError> {
+    text.parse()
+        .map_err(|error| StoreError::Corrupt(format!("a delivery's id: {error}")))
+}
+
+async fn one(
+    connection: &Connection,
+    id: &str,
+    has_headers: bool,
+) -> Result<Option<Delivery>, StoreError> {
+    let failed = failed("reading a delivery");
+    let rows = connection
+        .query(&format!("{} WHERE deliveries.id = $1", listed()), &[&id])
+        .await
+        .map_err(&failed)?;
+    let row = rows.first();
+    match row {
+        None => Ok(None),
+        Some(row) => delivery(connection, row, has_headers).await.map(Some),
+    }
+}
+
+/// Those of an event that is in the log: its place there leads to them.
+pub(super) async fn of_event(
+    connection: &Connection,
+    emitter: &str,
+    event: EventId,
+    limit: u32,
+) -> Result<Vec<EventDelivery>, StoreError> {
+    let failed = failed("reading the deliveries of an event");
+    let rows = connection.query(&format!(
+            "SELECT deliveries.id AS id, webhook_id, {STATE} AS state
+             FROM deliveries JOIN webhooks ON webhooks.id = webhook_id
+             WHERE event_position IN (
+                 SELECT position FROM events
+                 WHERE emitter_id = $1 AND class IN ({ordinary}, {errors}, {logs}) AND ms = $2 AND sequence = $3)
+             ORDER BY deliveries.id LIMIT $4",
+            ordinary = ChannelClass::Ordinary.code(),
+            errors = ChannelClass::Errors.code(),
+            logs = ChannelClass::Logs.code(),
+        ), &[&emitter, &signed(event.ms), &signed(event.sequence), &signed(limit)]).await
+        .map_err(&failed)?;
+    let mut found = Vec::new();
+    for row in &rows {
+        found.push(EventDelivery {
+            id: parsed(row, "id")?,
+            webhook_id: parsed(row, "webhook_id")?,
+            state: named(&get::<String>(row, "state")?)?,
+        });
+    }
+    Ok(found)
+}
+
+async fn delivery(
+    connection: &Connection,
+    row: &Row,
+    has_headers: bool,
+) -> Result<Delivery, StoreError> {
+    let state: DeliveryState = named(&get::<String>(row, "state")?)?;
+    let created_at_ms: EpochMs = unsigned(row, "created_at_ms")?;
+    // The wait of a delivery that is due at once began then.
+    let since_ms = match get(row, "is_again")? {
+        true => unsigned(row, "again_at_ms")?,
+        false => created_at_ms,
+    };
+    let due_at_ms = unsigned::<EpochMs>(row, "due_at_ms")?.max(since_ms);
+    Ok(Delivery {
+        id: parsed(row, "id")?,
+        webhook_id: parsed(row, "webhook_id")?,
+        subscription_id: parsed(row, "subscription_id")?,
+        event: event::of(row)?,
+        run_id: parsed_opt(row, "run_id")?,
+        state,
+        attempts: attempts(connection, get(row, "delivery_position")?, has_headers).await?,
+        next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),
+        created_at_ms,
+    })
+}
+
+async fn attempts(
+    connection: &Connection,
+    position: i64,
+    has_headers: bool,
+) -> Result<Vec<Attempt>, StoreError> {
+    let failed = failed("reading attempts");
+    let rows = connection
+        .query(
+            "SELECT at_ms, latency_ms, status, response_excerpt, error, failure,
+                    CASE WHEN $2::boolean THEN request_headers END AS request_headers,
+                    CASE WHEN $2::boolean THEN response_headers END AS response_headers
+             FROM attempts WHERE delivery_position = $1 ORDER BY number",
+            &[&position, &has_headers],
+        )
+        .await
+        .map_err(&failed)?;
+    let mut attempts = Vec::new();
+    for row in &rows {
+        let failure: Option<String> = get(row, "failure")?;
+        attempts.push(Attempt {
+            at_ms: unsigned(row, "at_ms")?,
+            latency_ms: unsigned(row, "latency_ms")?,
+            status: unsigned_opt(row, "status")?,
+            response_excerpt: get(row, "response_excerpt")?,
+            error: get(row, "error")?,
+            failure: failure.as_deref().map(named).transpose()?,
+            headers: headers(row)?,
+        });
+    }
+    Ok(attempts)
+}
+
+fn headers(row: &Row) -> Result<Option<AttemptHeaders>, StoreError> {
+    let Some(request) = json_opt(row, "request_headers")? else {
+        return Ok(None);
+    };
+    Ok(Some(AttemptHeaders {
+        request,
+        response: json_opt(row, "response_headers")?.unwrap_or_default(),
+    }))
+}

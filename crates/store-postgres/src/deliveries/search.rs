@@ -1,0 +1,156 @@
+//! Searching deliveries across webhooks: the arms are walked together in the order of ids, and only so far.
+
+use headwater_model::{
+    id::DeliveryId,
+    page::{PageRequest, Position},
+    webhook::DeliveryState,
+};
+use headwater_store::{
+    CappedCount, DELIVERIES_SEARCHED_MAX, DeliveryCounts, DeliveryFilter, FoundDeliveries,
+    StoreError, Viewer,
+};
+
+use super::{
+    arms::{Arm, Looked, Scope},
+    listing,
+};
+use crate::{
+    connection::Connection,
+    walk::{Arms, Direction, Walk},
+};
+
+/// The arms of a filter's deliveries, as a walk has them.
+pub(super) struct WalkedArms<'a> {
+    scope: &'a Scope,
+    state: Option<DeliveryState>,
+    arms: Vec<Arm>,
+}
+
+impl Arms for WalkedArms<'_> {
+    type Row = Looked;
+
+    fn id(row: &Looked) -> &str {
+        &row.id
+    }
+
+    fn count(&self) -> usize {
+        self.arms.len()
+    }
+
+    async fn look(
+        &self,
+        connection: &Connection,
+        place: usize,
+        between: (&str, &str),
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<Looked>, StoreError> {
+        let arm = &self.arms[place];
+        self.scope
+            .look(connection, arm, between, self.state, direction, limit)
+            .await
+    }
+}
+
+/// A walk along a filter's deliveries between two ids, if they narrow the scope.
+pub(super) async fn walk<'a>(
+    connection: &Connection,
+    scope: &'a Scope,
+    filter: &DeliveryFilter,
+    direction: Direction,
+    (after, before): (Option<&str>, Option<&str>),
+) -> Result<Walk<WalkedArms<'a>>, StoreError> {
+    let arms = WalkedArms {
+        scope,
+        state: filter.state,
+        arms: scope.arms(connection, filter, filter.state).await?,
+    };
+    let after = after.map_or(&*scope.after, |after| after.max(&scope.after));
+    let before = before.map_or(&*scope.before, |before| before.min(&scope.before));
+    Walk::begin(connection, arms, direction, (after, before)).await
+}
+
+pub(super) async fn find(
+    connection: &Connection,
+    viewer: &Viewer,
+    filter: &DeliveryFilter,
+    page: &PageRequest<DeliveryId>,
+) -> Result<FoundDeliveries, StoreError> {
+    let scope = Scope::of(connection, viewer, filter).await?;
+    let (direction, bounds) = match &page.position {
+        Position::First => (Direction::Newest, (None, None)),
+        Position::After(after) => (Direction::Newest, (None, Some(after.as_str()))),
+        Position::Before(before) => (Direction::Oldest, (Some(before.as_str()), None)),
+    };
+    let mut walk = walk(connection, &scope, filter, direction, bounds).await?;
+    let (mut found, mut searched) = (Vec::new(), 0);
+    let mut searched_to = None;
+    while found.len() < page.limit as usize {
+        let Some(looked) = walk.next(connection).await? else {
+            break;
+        };
+        searched += 1;
+        if looked.matches {
+            found.push(looked.id.clone());
+        }
+        if searched == DELIVERIES_SEARCHED_MAX && !walk.is_over() {
+            searched_to = Some(listing::id(&looked.id)?);
+            break;
+        }
+    }
+    if direction == Direction::Oldest {
+        found.reverse();
+    }
+    let mut items = Vec::with_capacity(found.len());
+    for id in &found {
+        items.extend(listing::without_headers(connection, id).await?);
+    }
+    Ok(FoundDeliveries { items, searched_to })
+}
+
+pub(super) async fn count(
+    connection: &Connection,
+    viewer: &Viewer,
+    filter: &DeliveryFilter,
+    limit: u32,
+) -> Result<DeliveryCounts, StoreError> {
+    let scope = Scope::of(connection, viewer, filter).await?;
+    let count = async |state| match filter.state.is_none_or(|wanted| wanted == state) {
+        true => count_state(connection, &scope, filter, state, limit).await,
+        false => Ok(CappedCount::default()),
+    };
+    Ok(DeliveryCounts {
+        pending: count(DeliveryState::Pending).await?,
+        delivered: count(DeliveryState::Delivered).await?,
+        dead: count(DeliveryState::Dead).await?,
+        discarded: count(DeliveryState::Discarded).await?,
+    })
+}
+
+/// Counts arm by arm: the order does not matter.
+async fn count_state(
+    connection: &Connection,
+    scope: &Scope,
+    filter: &DeliveryFilter,
+    state: DeliveryState,
+    limit: u32,
+) -> Result<CappedCount, StoreError> {
+    let (mut counted, mut left) = (CappedCount::default(), limit as usize);
+    for arm in scope.arms(connection, filter, Some(state)).await? {
+        let bounds = (&*scope.after, &*scope.before);
+        // One more than may be looked at shows whether these are all.
+        let newest = Direction::Newest;
+        let looked = scope
+            .look(connection, &arm, bounds, Some(state), newest, left + 1)
+            .await?;
+        let within = looked.len().min(left);
+        let matching = looked[..within].iter().filter(|one| one.matches);
+        counted.count += matching.count() as u64;
+        if looked.len() > left {
+            counted.is_capped = true;
+            break;
+        }
+        left -= within;
+    }
+    Ok(counted)
+}

@@ -13,6 +13,8 @@ use tokio_postgres::{
     types::{FromSqlOwned, ToSql},
 };
 
+use crate::text;
+
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -65,13 +67,17 @@ impl Connection {
     /// Runs a statement, and returns the number of rows that it changed.
     pub(crate) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        self.object().execute(&statement, params).await
+        let taken = text::taken(params);
+        self.object()
+            .execute(&statement, &text::params(&taken))
+            .await
     }
 
     /// All rows of a query.
     pub(crate) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        self.object().query(&statement, params).await
+        let taken = text::taken(params);
+        self.object().query(&statement, &text::params(&taken)).await
     }
 
     /// The first row of a query, if it has any.
@@ -86,7 +92,10 @@ impl Connection {
     /// The only row of a query.
     pub(crate) async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        self.object().query_one(&statement, params).await
+        let taken = text::taken(params);
+        self.object()
+            .query_one(&statement, &text::params(&taken))
+            .await
     }
 
     /// The first column of the only row of a query.
@@ -95,7 +104,8 @@ impl Connection {
         sql: &str,
         params: Params<'_>,
     ) -> Result<T, Error> {
-        self.query_one(sql, params).await?.try_get(0)
+        let row = self.query_one(sql, params).await?;
+        row.try_get(0).map(|text::Read(value)| value)
     }
 
     /// The first column of the first row of a query, if it has any.
@@ -105,7 +115,8 @@ impl Connection {
         params: Params<'_>,
     ) -> Result<Option<T>, Error> {
         let row = self.query_opt(sql, params).await?;
-        row.map(|row| row.try_get(0)).transpose()
+        row.map(|row| row.try_get(0).map(|text::Read(value)| value))
+            .transpose()
     }
 
     /// Whether a query has rows.

@@ -9,7 +9,10 @@ use headwater_model::{
 };
 use headwater_store::StoreError;
 
-use crate::connection::{Connection, Params, failed};
+use crate::{
+    connection::{Connection, Params, failed},
+    row::get,
+};
 
 /// The number of classes, whose codes begin with 0.
 const CLASSES: usize = 4;
@@ -110,8 +113,8 @@ pub(crate) async fn delete(
     let mut changes: BTreeMap<String, Change> = BTreeMap::new();
     let mut deleted = 0;
     for row in &rows {
-        let emitter: String = row.try_get(0).map_err(&failed)?;
-        let channel = Channel::named(row.try_get::<_, String>(1).map_err(&failed)?);
+        let emitter: String = get(row, "emitter_id")?;
+        let channel = Channel::named(get::<String>(row, "channel")?);
         changes.entry(emitter).or_default().count(&channel, -1);
         deleted += 1;
     }

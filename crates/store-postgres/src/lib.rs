@@ -69,6 +69,7 @@ mod subscription_rows;
 mod subscriptions;
 mod tail;
 mod tenants;
+mod text;
 mod timers;
 mod usage;
 mod users;

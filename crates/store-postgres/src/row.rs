@@ -11,11 +11,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use tokio_postgres::{Row, types::FromSqlOwned};
 
-use crate::connection::failed;
+use crate::{connection::failed, text::Read};
 
 /// A column's value.
 pub(crate) fn get<T: FromSqlOwned>(row: &Row, column: &str) -> Result<T, StoreError> {
-    row.try_get(column).map_err(failed("reading a row"))
+    let value = row.try_get(column).map(|Read(value)| value);
+    value.map_err(failed("reading a row"))
 }
 
 /// A column whose text is an id or the like.

@@ -173,7 +173,7 @@ async fn has_waiting(connection: &Connection, log: &Log, passed: i64) -> Result<
 async fn wait_behind(connection: &Connection, log: &Log, passed: i64) -> Result<(), StoreError> {
     connection
         .execute(
-            "UPDATE untrimmed SET waits_at = $1 WHERE emitter_id = $2 AND class = $3 LIMIT 1",
+            "UPDATE untrimmed SET waits_at = $1 WHERE emitter_id = $2 AND class = $3",
             &[&passed, &log.emitter_id, &log.class],
         )
         .await

@@ -160,8 +160,8 @@ async fn delete(
     connection
         .execute(
             "UPDATE delivered_events SET deliveries = deliveries - gone
-             FROM (SELECT event, count(*) AS gone FROM unnest($1::bigint[]) AS event GROUP BY event) AS trimmed
-             WHERE position = event",
+             FROM (SELECT trimmed, count(*) AS gone FROM unnest($1::bigint[]) AS trimmed GROUP BY trimmed) AS counted
+             WHERE position = trimmed",
             &[&events],
         )
         .await

@@ -117,10 +117,8 @@ struct Described {
 async fn described(connection: &Connection, component_id: &str) -> Result<Described, StoreError> {
     let sql = "SELECT description FROM components WHERE id = $1";
     let found = connection.query_one(sql, &[&component_id]).await;
-    json(
-        &found.map_err(failed("reading a component"))?,
-        "description",
-    )
+    let found = found.map_err(failed("reading a component"))?;
+    json(&found, "description")
 }
 
 fn of_row(row: &Row) -> Result<SourceDeployment, StoreError> {

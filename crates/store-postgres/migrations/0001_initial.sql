@@ -464,7 +464,6 @@ CREATE TABLE runs (
     last_ms          bigint,
     last_sequence    bigint,
     has_scheduled    boolean NOT NULL,
-    details          text COLLATE "C",
     cause_emitter_id text COLLATE "C",
     cause_ms         bigint,
     cause_sequence   bigint,
@@ -474,6 +473,12 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_by_id ON runs (id);
 CREATE INDEX runs_by_end ON runs (runnable_id, ended_at_ms) WHERE runnable_id >= 'p_' AND runnable_id < 'p`';
 CREATE INDEX runs_by_cause ON runs (cause_ms, cause_sequence, cause_emitter_id, id) WHERE cause_emitter_id IS NOT NULL;
+
+-- The details of runs of workflows, which may be large, beside the records, which lists read.
+CREATE TABLE run_details (
+    run_id  text COLLATE "C" PRIMARY KEY,
+    details text COLLATE "C" NOT NULL
+);
 
 CREATE TABLE untrimmed_runs (
     runnable_id text COLLATE "C" PRIMARY KEY

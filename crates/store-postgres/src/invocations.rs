@@ -1,0 +1,482 @@
+//! The rows of invocations: queued, claimed, given back, ended or left with a checkpoint.
+
+use std::sync::Arc;
+
+use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
+use headwater_store::{
+    AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
+    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
+};
+use serde_json::value::RawValue;
+use tokio_postgres::Row;
+
+use crate::{
+    connection::{Connection, Params, failed},
+    emitters, event_row, queued_events,
+    row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
+    waiting_runs, workflow_state,
+};
+
+/// An invocation that may be claimed: it is not leased, or its lease has expired.
+const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= $1)";
+
+/// A run of a workflow that goes on, or begins, while the workflow is inactive: its triggers are off, and nothing else.
+const WHILE_INACTIVE: &str =
+    "(invocations.state IS NOT NULL OR invocations.trigger IN ('manual', 'replay'))";
+
+pub(crate) async fn enqueue(
+    connection: &Connection,
+    invocation: &NewInvocation,
+    lease: Option<&(RunnableLease, LeaseTerm)>,
+) -> Result<Option<Lease>, StoreError> {
+    check_takes(connection, invocation).await?;
+    let term = match lease {
+        Some((lease, term)) if lease.runnable == invocation.runnable => {
+            let is_held = is_held(connection, lease).await? && lease.epoch == term.epoch;
+            let is_due = invocation.due_at_ms <= invocation.now_ms;
+            (is_held && is_due).then_some(*term)
+        }
+        _ => None,
+    };
+    let id = invocation.runnable.as_str();
+    let trigger = name_of(&invocation.trigger)?;
+    let queued = connection
+        .execute(
+            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
+                                      lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms, timer_prop,
+                                      state)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+             ON CONFLICT (id) DO NOTHING",
+            &[
+                &invocation.id.as_str(),
+                &id,
+                &trigger,
+                &invocation.event.get(),
+                &signed(invocation.hops),
+                &signed(invocation.now_ms),
+                &term.map(|term| signed(term.epoch.0)),
+                &term.map(|term| signed(term.expires_at_ms)),
+                &i64::from(term.is_some()),
+                &invocation.origin.request_id(),
+                &invocation.origin.trace.as_ref().map(ToString::to_string),
+                &signed(invocation.due_at_ms),
+                &invocation.via,
+                &invocation.state.as_ref().map(|state| state.get()),
+            ],
+        )
+        .await
+        .map_err(failed("queueing an invocation"))?;
+    if queued == 0 {
+        return Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into());
+    }
+    Ok(term.map(|term| Lease {
+        invocation_id: invocation.id.clone(),
+        epoch: term.epoch,
+        attempt: 1,
+    }))
+}
+
+async fn check_takes(
+    connection: &Connection,
+    invocation: &NewInvocation,
+) -> Result<(), StoreError> {
+    let runnable = &invocation.runnable;
+    if let RunnableId::Workflow(id) = runnable {
+        return match workflow_state::state(connection, id.as_str()).await? {
+            None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
+            Some(WorkflowState::Inactive) if !invocation.trigger.is_by_hand() => {
+                Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+            }
+            Some(WorkflowState::Active | WorkflowState::Inactive) => {
+                match waiting_runs::has_room(connection, id.as_str()).await? {
+                    true => Ok(()),
+                    false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
+                }
+            }
+        };
+    }
+    let state: Option<String> = connection
+        .value_opt(
+            "SELECT state FROM sources WHERE id = $1",
+            &[&runnable.as_str()],
+        )
+        .await
+        .map_err(failed("queueing an invocation"))?;
+    match state.as_deref().map(named).transpose()? {
+        None | Some(SourceState::Deleting) => Err(emitters::gone(runnable)),
+        Some(SourceState::Inactive) => {
+            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+        }
+        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
+    }
+}
+
+async fn is_inactive_workflow(
+    connection: &Connection,
+    id: &RunnableId,
+) -> Result<bool, StoreError> {
+    match id {
+        RunnableId::Source(_) => Ok(false),
+        RunnableId::Workflow(id) => {
+            let state = workflow_state::state(connection, id.as_str()).await?;
+            Ok(state == Some(WorkflowState::Inactive))
+        }
+    }
+}
+
+async fn is_held(connection: &Connection, lease: &RunnableLease) -> Result<bool, StoreError> {
+    match emitters::held(connection, lease).await {
+        Ok(_) => Ok(true),
+        Err(StoreError::Conflict(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) async fn claim(
+    connection: &Connection,
+    id: &RunnableId,
+    term: LeaseTerm,
+    now_ms: EpochMs,
+    limit: WorkLimit,
+) -> Result<Vec<Claimed>, StoreError> {
+    let failed = failed("claiming invocations");
+    let which = match (is_inactive_workflow(connection, id).await?, limit.has_begun) {
+        (_, true) => "has_begun",
+        (true, false) => WHILE_INACTIVE,
+        (false, false) => "TRUE",
+    };
+    let parameters: Params<'_> = &[
+        &signed(now_ms),
+        &id.as_str(),
+        &signed(limit.invocations),
+        &signed(term.epoch.0),
+        &signed(term.expires_at_ms),
+        &signed(limit.bytes),
+    ];
+    let rows = connection
+        .query(
+            &format!(
+                "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
+             WHERE position IN (
+                 SELECT position
+                 FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
+                       FROM (SELECT position, due_at_ms,
+                                    octet_length(event) + coalesce(octet_length(state), 0) AS bytes
+                             FROM invocations
+                             WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {which}
+                             ORDER BY due_at_ms, position LIMIT $3) AS free) AS summed
+                 WHERE before < $6)
+             RETURNING *"
+            ),
+            parameters,
+        )
+        .await
+        .map_err(&failed)?;
+    let mut found: Vec<((EpochMs, i64), Claimed)> = Vec::new();
+    for row in &rows {
+        let place = (unsigned(row, "due_at_ms")?, get(row, "position")?);
+        found.push((place, claimed(row, term.epoch)?));
+    }
+    // RETURNING promises no order.
+    found.sort_by_key(|(place, _)| *place);
+    Ok(found.into_iter().map(|(_, claimed)| claimed).collect())
+}
+
+fn claimed(row: &Row, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
+    Ok(Claimed {
+        lease: Lease {
+            invocation_id: parsed(row, "id")?,
+            epoch,
+            attempt: unsigned(row, "attempt")?,
+        },
+        runnable: parsed(row, "runnable_id")?,
+        trigger: named(&get::<String>(row, "trigger")?)?,
+        via: get(row, "timer_prop")?,
+        fed_by: get(row, "trigger_id")?,
+        event: raw(row, "event")?.into(),
+        hops: unsigned(row, "hops")?,
+        queued_at_ms: unsigned(row, "queued_at_ms")?,
+        origin: Origin {
+            request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
+            trace: trace(row)?,
+        },
+        state: raw_opt(row, "state")?,
+        starts: unsigned::<u32>(row, "attempt")?.saturating_sub(unsigned(row, "given_back")?),
+    })
+}
+
+/// Skips from runnable to runnable through the index, without reading the rest of each one's queue.
+pub(crate) async fn runnables_with_work(
+    connection: &Connection,
+    epoch: NodeEpoch,
+    others: &[i64],
+    now_ms: EpochMs,
+    after: &str,
+    limit: u32,
+) -> Result<Vec<RunnableId>, StoreError> {
+    let failed = failed("looking for work");
+    // An invocation that a dead node holds is free as soon as its runnable is taken over.
+    let living: Vec<i64> = others.iter().copied().chain([signed(epoch.0)]).collect();
+    let parameters: Params<'_> = &[&signed(now_ms), &after, &signed(limit), &others, &living];
+    let rows = connection
+        .query(
+            &format!(
+                "WITH RECURSIVE waiting (runnable) AS (
+                 SELECT min(runnable_id) FROM invocations WHERE runnable_id > $2
+                 UNION ALL
+                 SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > runnable)
+                 FROM waiting WHERE runnable IS NOT NULL)
+             SELECT runnable FROM waiting JOIN emitters ON emitter_id = runnable
+                                          LEFT JOIN sources ON sources.id = runnable
+                                          LEFT JOIN workflows ON workflows.id = runnable
+             WHERE coalesce(sources.state, workflows.state) IN ('active', 'updating', 'deploying', 'inactive')
+               AND (sources.state IS NULL OR sources.state <> 'inactive')
+               AND (emitters.lease_epoch IS NULL
+                    OR emitters.lease_epoch <> ALL($4))
+               AND EXISTS (SELECT 1 FROM invocations
+                           WHERE runnable_id = runnable AND due_at_ms <= $1
+                             AND (workflows.state IS DISTINCT FROM 'inactive' OR {WHILE_INACTIVE})
+                             AND ({FREE} OR lease_epoch <> ALL($5)))
+             ORDER BY runnable LIMIT $3"
+            ),
+            parameters,
+        )
+        .await
+        .map_err(&failed)?;
+    let mut found = Vec::new();
+    for row in &rows {
+        found.push(parsed(row, "runnable")?);
+    }
+    Ok(found)
+}
+
+/// Prolongs a lease, if it still holds.
+pub(crate) async fn extend(
+    connection: &Connection,
+    lease: &Lease,
+    expires_at_ms: EpochMs,
+) -> Result<(), StoreError> {
+    update(
+        connection,
+        lease,
+        "SET lease_expires_at_ms = $4",
+        Some(expires_at_ms),
+    )
+    .await
+}
+
+/// Gives a lease back, if it still holds.
+pub(crate) async fn release(
+    connection: &Connection,
+    lease: &Lease,
+    due_at_ms: Option<EpochMs>,
+) -> Result<(), StoreError> {
+    let free = "SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1,
+                    due_at_ms = coalesce($4, due_at_ms)";
+    update(connection, lease, free, due_at_ms).await
+}
+
+/// Changes an invocation if the lease still holds; `$4` is `value`.
+async fn update(
+    connection: &Connection,
+    lease: &Lease,
+    set: &str,
+    value: Option<EpochMs>,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            &format!(
+                "UPDATE invocations {set} WHERE id = $1 AND lease_epoch = $2 AND attempt = $3"
+            ),
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &value.map(signed),
+            ],
+        )
+        .await
+        .map_err(failed("changing a lease"))
+        .map(drop)
+}
+
+/// The part of an invocation that its run's record goes on with.
+#[derive(Default)]
+pub(crate) struct Origins {
+    /// Whether its run had emitted scheduled events before its last commit.
+    pub(crate) had_scheduled: bool,
+    /// The event that it was queued for.
+    pub(crate) caused_by: Option<EventRef>,
+}
+
+/// Ends an invocation, or writes its checkpoint.
+pub(crate) async fn end(
+    connection: &Connection,
+    runnable: &str,
+    end: &InvocationEnd,
+    has_scheduled: bool,
+) -> Result<Origins, StoreError> {
+    match &end.then {
+        AfterRun::Ended => match delete(connection, runnable, &end.lease).await? {
+            true => Ok(Origins::default()),
+            false => delete_counted(connection, runnable, &end.lease).await,
+        },
+        AfterRun::GoesOn { state } => {
+            match note(connection, runnable, &end.lease, state, has_scheduled).await? {
+                true => Ok(Origins::default()),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        }
+        AfterRun::Checkpoint { state, due_at_ms } => {
+            let lease = &end.lease;
+            match leave(
+                connection,
+                runnable,
+                lease,
+                state,
+                *due_at_ms,
+                has_scheduled,
+            )
+            .await?
+            {
+                true => Ok(Origins::default()),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        }
+    }
+}
+
+/// Deletes an invocation if the lease still holds. Not one that an event queued, nor one whose run had emitted
+/// scheduled events: those take more than this one statement.
+async fn delete(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+) -> Result<bool, StoreError> {
+    let deleted = connection
+        .execute(
+            "DELETE FROM invocations
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4 AND owner_id IS NULL
+               AND NOT has_scheduled",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+            ],
+        )
+        .await
+        .map_err(failed("ending an invocation"))?;
+    Ok(deleted > 0)
+}
+
+/// Deletes any invocation if the lease still holds.
+async fn delete_counted(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+) -> Result<Origins, StoreError> {
+    let failed = failed("ending an invocation");
+    let epoch = signed(lease.epoch.0);
+    let id = lease.invocation_id.as_str();
+    let rows = connection
+        .query(
+            "SELECT position, has_scheduled, owner_id, octet_length(event)::bigint AS bytes, cause_emitter_id, cause_ms,
+                    cause_sequence
+             FROM invocations
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[&id, &epoch, &signed(lease.attempt), &runnable],
+        )
+        .await
+        .map_err(&failed)?;
+    let row = rows.first().ok_or(Conflict::LeaseLost)?;
+    let position: i64 = get(row, "position")?;
+    let origins = Origins {
+        had_scheduled: get(row, "has_scheduled")?,
+        caused_by: event_row::cause(row)?,
+    };
+    if let Some(owner) = get::<Option<String>>(row, "owner_id")? {
+        queued_events::remove(connection, &owner, unsigned(row, "bytes")?).await?;
+    }
+    connection
+        .execute("DELETE FROM invocations WHERE position = $1", &[&position])
+        .await
+        .map_err(&failed)?;
+    Ok(origins)
+}
+
+/// Writes the state of an invocation that goes on, if the lease still holds. It counts as begun once from here.
+async fn note(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+    state: &RawValue,
+    has_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let noted = connection
+        .execute(
+            "UPDATE invocations
+             SET state = $5, has_scheduled = (has_scheduled OR $6), given_back = attempt - 1, has_begun = TRUE
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+                &state.get(),
+                &has_scheduled,
+            ],
+        )
+        .await
+        .map_err(failed("noting the state of an invocation"))?;
+    Ok(noted > 0)
+}
+
+/// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds. With an answer to one of
+/// its waits that came meanwhile it is due at once.
+async fn leave(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+    state: &RawValue,
+    due_at_ms: EpochMs,
+    has_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let left = connection
+        .execute(
+            "UPDATE invocations
+             SET state = $5, has_scheduled = (has_scheduled OR $7), given_back = attempt, has_begun = TRUE,
+                 lease_epoch = NULL, lease_expires_at_ms = NULL,
+                 due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions WHERE run_id = $1 AND NOT is_applied)
+                                  THEN 0 ELSE $6::bigint END
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+            &[
+                &lease.invocation_id.as_str(),
+                &signed(lease.epoch.0),
+                &signed(lease.attempt),
+                &runnable,
+                &state.get(),
+                &signed(due_at_ms),
+                &has_scheduled,
+            ],
+        )
+        .await
+        .map_err(failed("leaving an invocation"))?;
+    Ok(left > 0)
+}
+
+/// The due time of the next invocation that is not due yet.
+pub(crate) async fn next_due(
+    connection: &Connection,
+    after_ms: EpochMs,
+) -> Result<Option<EpochMs>, StoreError> {
+    let next: Option<i64> = connection
+        .value(
+            "SELECT min(due_at_ms) FROM invocations
+             WHERE due_at_ms > 0 AND due_at_ms > $1",
+            &[&signed(after_ms)],
+        )
+        .await
+        .map_err(failed("looking for invocations that wait"))?;
+    Ok(next.map(moment))
+}

@@ -1,0 +1,116 @@
+//! The queue of invocations and the timers behind the trait.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{
+    Backlog, Claimed, Conflict, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit,
+    RunnableLease, StoreError, WorkLimit, WorkQueue,
+};
+
+use crate::{backlog, emitters, invocations, living, run_commit, store::PostgresStore, timers};
+
+#[async_trait]
+impl WorkQueue for PostgresStore {
+    async fn enqueue(
+        &self,
+        invocation: NewInvocation,
+        lease: Option<(RunnableLease, LeaseTerm)>,
+    ) -> Result<Option<Lease>, StoreError> {
+        let (invocation, lease) = (&invocation, lease.as_ref());
+        self.write(|connection| async move {
+            invocations::enqueue(&connection, invocation, lease).await
+        })
+        .await
+    }
+
+    async fn claim(
+        &self,
+        lease: &RunnableLease,
+        term: LeaseTerm,
+        now_ms: EpochMs,
+        limit: WorkLimit,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        self.write(|connection| async move {
+            emitters::held(&connection, lease).await?;
+            match term.epoch == lease.epoch {
+                true => invocations::claim(&connection, &lease.runnable, term, now_ms, limit).await,
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        })
+        .await
+    }
+
+    async fn runnables_with_work(
+        &self,
+        epoch: NodeEpoch,
+        now_ms: EpochMs,
+        after: Option<&RunnableId>,
+        limit: u32,
+    ) -> Result<Vec<RunnableId>, StoreError> {
+        let after = after.map(RunnableId::as_str).unwrap_or_default();
+        self.read(|connection| async move {
+            let others = living::besides(&connection, epoch, now_ms).await?;
+            invocations::runnables_with_work(&connection, epoch, &others, now_ms, after, limit)
+                .await
+        })
+        .await
+    }
+
+    async fn backlog(&self, now_ms: EpochMs) -> Result<Backlog, StoreError> {
+        self.read(|connection| async move { backlog::read(&connection, now_ms).await })
+            .await
+    }
+
+    async fn extend_leases(
+        &self,
+        leases: &[Lease],
+        expires_at_ms: EpochMs,
+    ) -> Result<(), StoreError> {
+        self.write(|connection| async move {
+            for lease in leases {
+                invocations::extend(&connection, lease, expires_at_ms).await?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn next_due(&self, after_ms: EpochMs) -> Result<Option<EpochMs>, StoreError> {
+        self.read(|connection| async move { invocations::next_due(&connection, after_ms).await })
+            .await
+    }
+
+    async fn release(&self, lease: &Lease, due_at_ms: Option<EpochMs>) -> Result<(), StoreError> {
+        self.write(
+            |connection| async move { invocations::release(&connection, lease, due_at_ms).await },
+        )
+        .await
+    }
+
+    async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
+        let commits = &*commits;
+        let written = self
+            .write_parts(
+                |connection| async move { run_commit::commit_all(&connection, commits).await },
+            )
+            .await;
+        match written {
+            Ok(results) => results,
+            Err(error) => {
+                let message = error.to_string();
+                let commits = commits.iter();
+                commits
+                    .map(|_| Err(StoreError::unavailable("committing runs", message.clone())))
+                    .collect()
+            }
+        }
+    }
+
+    async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
+        let due = |connection| async move { timers::next_due(&connection).await };
+        let step = |connection| async move { timers::fire(&connection, now_ms, limit).await };
+        self.progress_if_due(now_ms, due, step).await
+    }
+}

@@ -1,0 +1,244 @@
+//! Records of runs as rows: written with their last commit, read one by one or in pages.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    event::EventRef,
+    id::{EventId, InvocationId},
+    origin::Origin,
+    outcome::Limit,
+    page::{Page, PageRequest, Position},
+};
+use headwater_store::{
+    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunFilter, RunOutcome,
+    RunRecord, StoreError,
+};
+use tokio_postgres::Row;
+
+use crate::{
+    connection::{Connection, failed},
+    event_row,
+    row::{
+        get, json_opt, name_of, named, parsed, parsed_opt, signed, to_json, trace, unsigned,
+        unsigned_opt,
+    },
+};
+
+/// A text that sorts after every id.
+const LAST: &str = "~";
+
+const OUTCOMES: [(RunOutcome, &str); 7] = [
+    (RunOutcome::Returned, "returned"),
+    (RunOutcome::Threw, "threw"),
+    (RunOutcome::LimitExceeded(Limit::Wall), "limit_wall"),
+    (RunOutcome::LimitExceeded(Limit::Memory), "limit_memory"),
+    (RunOutcome::LimitExceeded(Limit::Output), "limit_output"),
+    (RunOutcome::Lost, "lost"),
+    (RunOutcome::Cancelled, "cancelled"),
+];
+
+pub(crate) fn outcome_name(outcome: RunOutcome) -> Result<&'static str, StoreError> {
+    let mut outcomes = OUTCOMES.iter();
+    let found = outcomes.find(|(one, _)| *one == outcome);
+    let unnamed = || StoreError::Corrupt(format!("{outcome:?} has no name"));
+    found.map(|(_, name)| *name).ok_or_else(unnamed)
+}
+
+fn outcome_of(name: &str) -> Result<RunOutcome, StoreError> {
+    let mut outcomes = OUTCOMES.iter();
+    let found = outcomes.find(|(_, one)| *one == name);
+    let unknown = || StoreError::Corrupt(format!("`{name}` is not an outcome"));
+    found.map(|(outcome, _)| *outcome).ok_or_else(unknown)
+}
+
+/// A run whose record is written.
+pub(crate) struct Ending<'a> {
+    pub(crate) id: &'a InvocationId,
+    pub(crate) runnable: &'a str,
+    pub(crate) caused_by: Option<&'a EventRef>,
+    pub(crate) last: Option<EventId>,
+    pub(crate) has_scheduled: bool,
+}
+
+/// Writes the record of a run. False: it has one already.
+pub(crate) async fn insert(
+    connection: &Connection,
+    of: &Ending<'_>,
+    ended: &EndedRun,
+) -> Result<bool, StoreError> {
+    let keys = ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
+    let keys: Vec<&String> = keys.collect();
+    let keys = (!keys.is_empty()).then(|| to_json(&keys)).transpose()?;
+    connection
+        .execute(
+            "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
+                               outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
+                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                     $20, $21, $22)
+             ON CONFLICT DO NOTHING",
+            &[
+                &of.runnable,
+                &ended.outcome.is_failure(),
+                &of.id.as_str(),
+                &ended.version.as_str(),
+                &name_of(&ended.trigger)?,
+                &signed(ended.queued_at_ms),
+                &signed(ended.started_at_ms),
+                &signed(ended.ended_at_ms),
+                &outcome_name(ended.outcome)?,
+                &ended.error.as_deref().map(first_line),
+                &signed(ended.emitted),
+                &signed(ended.dropped.count),
+                &keys,
+                &ended.origin.request_id(),
+                &ended.origin.trace.as_ref().map(ToString::to_string),
+                &of.last.map(|last| signed(last.ms)),
+                &of.last.map(|last| signed(last.sequence)),
+                &(of.has_scheduled || ended.has_scheduled),
+                &of.caused_by.map(|cause| cause.emitter.as_str()),
+                &of.caused_by.map(|cause| signed(cause.id.ms)),
+                &of.caused_by.map(|cause| signed(cause.id.sequence)),
+                &ended.replay_of.as_ref().map(InvocationId::as_str),
+            ],
+        )
+        .await
+        .map_err(failed("recording a run"))
+        .map(|written| written > 0)
+}
+
+/// The part of an error that is kept.
+fn first_line(error: &str) -> &str {
+    let line = error.lines().next().unwrap_or_default();
+    let end = line.char_indices().nth(RUN_ERROR_CHARS_MAX);
+    end.map_or(line, |(end, _)| &line[..end])
+}
+
+pub(crate) async fn by_id(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<RunRecord>, StoreError> {
+    let failed = failed("reading a run");
+    let rows = connection
+        .query("SELECT * FROM runs WHERE id = $1", &[&id])
+        .await
+        .map_err(&failed)?;
+    rows.first().map(record).transpose()
+}
+
+pub(crate) fn record(row: &Row) -> Result<RunRecord, StoreError> {
+    let last_event = match unsigned_opt(row, "last_ms")? {
+        None => None,
+        Some(ms) => Some(EventId {
+            ms,
+            sequence: unsigned(row, "last_sequence")?,
+        }),
+    };
+    Ok(RunRecord {
+        id: parsed(row, "id")?,
+        runnable: parsed(row, "runnable_id")?,
+        caused_by: event_row::cause(row)?,
+        ended: ended(row)?,
+        last_event,
+    })
+}
+
+fn ended(row: &Row) -> Result<EndedRun, StoreError> {
+    Ok(EndedRun {
+        version: parsed(row, "version")?,
+        trigger: named(&get::<String>(row, "trigger")?)?,
+        replay_of: parsed_opt(row, "replay_of")?,
+        queued_at_ms: unsigned(row, "queued_at_ms")?,
+        started_at_ms: unsigned(row, "started_at_ms")?,
+        ended_at_ms: unsigned(row, "ended_at_ms")?,
+        outcome: outcome_of(&get::<String>(row, "outcome")?)?,
+        error: get(row, "error")?,
+        emitted: unsigned(row, "emitted")?,
+        dropped: Dropped {
+            count: unsigned(row, "dropped")?,
+            keys: json_opt(row, "dropped_keys")?.unwrap_or_default(),
+        },
+        has_scheduled: get(row, "has_scheduled")?,
+        origin: Origin {
+            request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
+            trace: trace(row)?,
+        },
+    })
+}
+
+/// The condition on a part of a runnable's runs: `$1` the runnable, `$2` the earliest start.
+fn part(has_failed: bool, filter: &RunFilter) -> Result<String, StoreError> {
+    let mut part = format!("runnable_id = $1 AND failed = {has_failed} AND started_at_ms >= $2");
+    if let Some(OutcomeFilter::Exactly(outcome)) = filter.outcome {
+        part += &format!(" AND outcome = '{}'", outcome_name(outcome)?);
+    }
+    if let Some(trigger) = &filter.trigger {
+        part += &format!(" AND trigger = '{}'", name_of(trigger)?);
+    }
+    match filter.has_dropped {
+        Some(true) => part += " AND dropped > 0",
+        Some(false) => part += " AND dropped = 0",
+        None => {}
+    }
+    Ok(part)
+}
+
+fn parts(filter: &RunFilter) -> Result<Vec<String>, StoreError> {
+    let wanted: &[bool] = match filter.outcome {
+        None => &[false, true],
+        Some(OutcomeFilter::Succeeded) => &[false],
+        Some(OutcomeFilter::Failed) => &[true],
+        Some(OutcomeFilter::Exactly(outcome)) => match outcome.is_failure() {
+            true => &[true],
+            false => &[false],
+        },
+    };
+    let parts = wanted.iter().map(|failed| part(*failed, filter));
+    parts.collect()
+}
+
+pub(crate) async fn page(
+    connection: &Connection,
+    runnable: &str,
+    filter: &RunFilter,
+    page: &PageRequest<InvocationId>,
+) -> Result<Page<RunRecord>, StoreError> {
+    let failed = failed("reading runs");
+    let parts = parts(filter)?;
+    let since_ms = signed(filter.since_ms.unwrap_or_default());
+    let counts = parts.iter();
+    let counts = counts.map(|part| format!("(SELECT count(*) FROM runs WHERE {part})"));
+    let counts: Vec<String> = counts.collect();
+    let total: i64 = connection
+        .value(
+            &format!("SELECT {}", counts.join(" + ")),
+            &[&runnable, &since_ms],
+        )
+        .await
+        .map_err(&failed)?;
+    let (bound, order, from) = match &page.position {
+        Position::First => ("id < $3", "DESC", LAST),
+        Position::After(after) => ("id < $3", "DESC", after.as_str()),
+        Position::Before(before) => ("id > $3", "ASC", before.as_str()),
+    };
+    // Each arm reads the primary key in the listed order, and PostgreSQL merges them.
+    let arms = parts.iter();
+    let arms = arms.map(|part| format!("SELECT * FROM runs WHERE {part} AND {bound}"));
+    let arms: Vec<String> = arms.collect();
+    let sql = format!("{} ORDER BY id {order} LIMIT $4", arms.join(" UNION ALL "));
+    let rows = connection
+        .query(&sql, &[&runnable, &since_ms, &from, &signed(page.limit)])
+        .await
+        .map_err(&failed)?;
+    let mut items = Vec::new();
+    for row in &rows {
+        items.push(record(row)?);
+    }
+    if order == "ASC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: total.unsigned_abs(),
+        items,
+    })
+}

@@ -10,8 +10,12 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod account_rows;
+mod accounts;
+mod audit;
 mod components;
 mod connection;
+mod connects;
 mod counted_events;
 mod data_stores;
 mod emitters;
@@ -27,10 +31,19 @@ mod positions;
 mod registry;
 mod row;
 mod run_hours;
+mod sealed;
+mod sealed_rows;
+mod send_rows;
+mod sends;
+mod sessions;
+mod slugs;
 mod store;
 mod tenants;
 mod usage;
 mod users;
+mod variables;
+mod walk;
+mod workflow_state;
 mod workspaces;
 
 pub use store::PostgresStore;

@@ -19,9 +19,29 @@ use crate::{
 
 pub(crate) async fn create(connection: &Connection, account: &Account) -> Result<(), StoreError> {
     connection
-        .execute("INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
+        .execute(
+            "INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
                  health, health_reason, checked_at, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", &[&account.id.as_str(), &account.owner.user_id.as_str(), &account.owner.workspace_id.as_ref().map(|id| id.as_str()), &account.app, &account.name, &account.credentials.sealed.0, &account.credentials.expires_at.map(signed), &account.credentials.renewable, &account.credentials.renew_at.map(signed), &signed(account.version), &status_text(account.health.status), &account.health.reason, &account.health.checked_at.map(signed), &signed(account.created_at), &signed(account.updated_at)]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+            &[
+                &account.id.as_str(),
+                &account.owner.user_id.as_str(),
+                &account.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                &account.app,
+                &account.name,
+                &account.credentials.sealed.0,
+                &account.credentials.expires_at.map(signed),
+                &account.credentials.renewable,
+                &account.credentials.renew_at.map(signed),
+                &signed(account.version),
+                &status_text(account.health.status),
+                &account.health.reason,
+                &account.health.checked_at.map(signed),
+                &signed(account.created_at),
+                &signed(account.updated_at),
+            ],
+        )
+        .await
         .map_err(failed("writing an account"))
         .map(drop)
 }
@@ -31,14 +51,46 @@ pub(crate) async fn reconnect(
     connection: &Connection,
     account: &Account,
 ) -> Result<bool, StoreError> {
-    let written = connection.execute("UPDATE accounts SET name = $1, sealed = $2, expires_at = $3, renewable = $4, renew_at = $5, version = version + 1,
-             health = $6, health_reason = $7, checked_at = $8, updated_at = $9 WHERE id = $10", &[&account.name, &account.credentials.sealed.0, &account.credentials.expires_at.map(signed), &account.credentials.renewable, &account.credentials.renew_at.map(signed), &status_text(account.health.status), &account.health.reason, &account.health.checked_at.map(signed), &signed(account.updated_at), &account.id.as_str()]).await;
+    let written = connection
+        .execute(
+            "UPDATE accounts SET name = $1, sealed = $2, expires_at = $3, renewable = $4, renew_at = $5, version = version + 1,
+             health = $6, health_reason = $7, checked_at = $8, updated_at = $9 WHERE id = $10",
+            &[
+                &account.name,
+                &account.credentials.sealed.0,
+                &account.credentials.expires_at.map(signed),
+                &account.credentials.renewable,
+                &account.credentials.renew_at.map(signed),
+                &status_text(account.health.status),
+                &account.health.reason,
+                &account.health.checked_at.map(signed),
+                &signed(account.updated_at),
+                &account.id.as_str(),
+            ],
+        )
+        .await;
     Ok(written.map_err(failed("connecting an account again"))? > 0)
 }
 
 pub(crate) async fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, StoreError> {
-    let written = connection.execute("UPDATE accounts SET sealed = $1, expires_at = $2, renewable = $3, renew_at = $4, version = version + 1,
-             health = $5, health_reason = $6, checked_at = $7, updated_at = $8 WHERE id = $9 AND version = $10", &[&renewal.credentials.sealed.0, &renewal.credentials.expires_at.map(signed), &renewal.credentials.renewable, &renewal.credentials.renew_at.map(signed), &status_text(renewal.health.status), &renewal.health.reason, &renewal.health.checked_at.map(signed), &signed(renewal.now_at), &renewal.id.as_str(), &signed(renewal.version)]).await;
+    let written = connection
+        .execute(
+            "UPDATE accounts SET sealed = $1, expires_at = $2, renewable = $3, renew_at = $4, version = version + 1,
+             health = $5, health_reason = $6, checked_at = $7, updated_at = $8 WHERE id = $9 AND version = $10",
+            &[
+                &renewal.credentials.sealed.0,
+                &renewal.credentials.expires_at.map(signed),
+                &renewal.credentials.renewable,
+                &renewal.credentials.renew_at.map(signed),
+                &status_text(renewal.health.status),
+                &renewal.health.reason,
+                &renewal.health.checked_at.map(signed),
+                &signed(renewal.now_at),
+                &renewal.id.as_str(),
+                &signed(renewal.version),
+            ],
+        )
+        .await;
     Ok(written.map_err(failed("renewing an account"))? > 0)
 }
 
@@ -49,7 +101,17 @@ pub(crate) async fn note(
     health: &Health,
 ) -> Result<(), StoreError> {
     connection
-        .execute("UPDATE accounts SET health = $1, health_reason = $2, checked_at = $3 WHERE id = $4 AND version = $5", &[&status_text(health.status), &health.reason, &health.checked_at.map(signed), &id, &signed(version)]).await
+        .execute(
+            "UPDATE accounts SET health = $1, health_reason = $2, checked_at = $3 WHERE id = $4 AND version = $5",
+            &[
+                &status_text(health.status),
+                &health.reason,
+                &health.checked_at.map(signed),
+                &id,
+                &signed(version),
+            ],
+        )
+        .await
         .map_err(failed("noting an account's health"))
         .map(drop)
 }

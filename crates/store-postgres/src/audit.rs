@@ -67,14 +67,40 @@ async fn write(
     let via = name_of(&actor.via)?;
     let actor_id = actor.user_id.as_ref().map_or(&*via, |id| id.as_str());
     connection
-        .execute("INSERT INTO audit_records (id, at_ms, via, actor_id, username, key_id, key_name, session_id, action,
+        .execute(
+            "INSERT INTO audit_records (id, at_ms, via, actor_id, username, key_id, key_name, session_id, action,
                                         target_kind, target_id, target_name, owner_id, workspace_id, details, address,
                                         user_agent)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", &[&record.id.as_str(), &signed(record.at_ms), &via, &actor_id, &actor.username, &actor.key_id.as_ref().map(|id| id.as_str()), &actor.key_name, &actor.session_id.as_ref().map(|id| id.as_str()), &record.action, &target.kind, &target.id, &target.name, &target.owner_id.as_ref().map(|id| id.as_str()), &target.workspace_id.as_ref().map(|id| id.as_str()), &to_json(&record.details)?, &record.address, &record.user_agent]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+            &[
+                &record.id.as_str(),
+                &signed(record.at_ms),
+                &via,
+                &actor_id,
+                &actor.username,
+                &actor.key_id.as_ref().map(|id| id.as_str()),
+                &actor.key_name,
+                &actor.session_id.as_ref().map(|id| id.as_str()),
+                &record.action,
+                &target.kind,
+                &target.id,
+                &target.name,
+                &target.owner_id.as_ref().map(|id| id.as_str()),
+                &target.workspace_id.as_ref().map(|id| id.as_str()),
+                &to_json(&record.details)?,
+                &record.address,
+                &record.user_agent,
+            ],
+        )
+        .await
         .map_err(&failed)?;
     let count: i64 = connection
-        .value("INSERT INTO audit_counts (actor_id, records) VALUES ($1, 1)
-             ON CONFLICT (actor_id) DO UPDATE SET records = audit_counts.records + 1 RETURNING records", &[&actor_id]).await
+        .value(
+            "INSERT INTO audit_counts (actor_id, records) VALUES ($1, 1)
+             ON CONFLICT (actor_id) DO UPDATE SET records = audit_counts.records + 1 RETURNING records",
+            &[&actor_id],
+        )
+        .await
         .map_err(&failed)?;
     let beyond = count - i64::from(kept_max);
     match beyond > 0 {
@@ -120,15 +146,23 @@ async fn has_older(connection: &Connection, before: &str) -> Result<bool, StoreE
 async fn expire(connection: &Connection, before: &str, limit: u32) -> Result<Progress, StoreError> {
     let failed = failed("deleting old audit records");
     let last: Option<String> = connection
-        .value("SELECT max(id) FROM (SELECT id FROM audit_records WHERE id < $1 ORDER BY id LIMIT $2) AS oldest", &[&before, &signed(limit)]).await
+        .value(
+            "SELECT max(id) FROM (SELECT id FROM audit_records WHERE id < $1 ORDER BY id LIMIT $2) AS oldest",
+            &[&before, &signed(limit)],
+        )
+        .await
         .map_err(&failed)?;
     let Some(last) = last else {
         return Ok(Progress::default());
     };
     connection
-        .execute("UPDATE audit_counts SET records = audit_counts.records - gone.records
+        .execute(
+            "UPDATE audit_counts SET records = audit_counts.records - gone.records
              FROM (SELECT actor_id, count(*) AS records FROM audit_records WHERE id <= $1 GROUP BY actor_id) AS gone
-             WHERE audit_counts.actor_id = gone.actor_id", &[&last]).await
+             WHERE audit_counts.actor_id = gone.actor_id",
+            &[&last],
+        )
+        .await
         .map_err(&failed)?;
     let deleted = connection
         .execute("DELETE FROM audit_records WHERE id <= $1", &[&last])

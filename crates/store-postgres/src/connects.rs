@@ -34,8 +34,23 @@ pub(crate) async fn begin(
         .await
         .map_err(&failed)?;
     connection
-        .execute("INSERT INTO connects (id, user_id, workspace_id, app, name, account_id, sealed, step, token_hash, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", &[&connect.id.as_str(), &connect.owner.user_id.as_str(), &connect.owner.workspace_id.as_ref().map(|id| id.as_str()), &connect.app, &connect.name, &connect.account_id.as_ref().map(|id| id.as_str()), &connect.sealed.0, &LINKED, &token_hash, &signed(connect.expires_at)]).await
+        .execute(
+            "INSERT INTO connects (id, user_id, workspace_id, app, name, account_id, sealed, step, token_hash, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            &[
+                &connect.id.as_str(),
+                &connect.owner.user_id.as_str(),
+                &connect.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                &connect.app,
+                &connect.name,
+                &connect.account_id.as_ref().map(|id| id.as_str()),
+                &connect.sealed.0,
+                &LINKED,
+                &token_hash,
+                &signed(connect.expires_at),
+            ],
+        )
+        .await
         .map_err(&failed)
         .map(drop)
 }
@@ -66,7 +81,12 @@ pub(crate) async fn await_callback(
     sealed: &Sealed,
     now_at: EpochSeconds,
 ) -> Result<bool, StoreError> {
-    let left = connection.execute("UPDATE connects SET step = $1, state_hash = $2, sealed = $3 WHERE id = $4 AND step = $5 AND expires_at > $6", &[&AWAY, &state_hash, &sealed.0, &id, &LINKED, &signed(now_at)]).await;
+    let left = connection
+        .execute(
+            "UPDATE connects SET step = $1, state_hash = $2, sealed = $3 WHERE id = $4 AND step = $5 AND expires_at > $6",
+            &[&AWAY, &state_hash, &sealed.0, &id, &LINKED, &signed(now_at)],
+        )
+        .await;
     Ok(left.map_err(failed("opening a connect"))? > 0)
 }
 
@@ -113,7 +133,11 @@ pub(crate) async fn end(
         write_account(connection, &connect, account).await?;
     }
     connection
-        .execute("UPDATE connects SET step = $1, failure = $2, account_id = coalesce($3, account_id), sealed = '' WHERE id = $4", &[&step, &failure, &account_id, &id.as_str()]).await
+        .execute(
+            "UPDATE connects SET step = $1, failure = $2, account_id = coalesce($3, account_id), sealed = '' WHERE id = $4",
+            &[&step, &failure, &account_id, &id.as_str()],
+        )
+        .await
         .map_err(failed("ending a connect"))
         .map(drop)
 }

@@ -27,9 +27,24 @@ pub(crate) async fn queue(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
-        .execute("INSERT INTO sends (run_id, path, number, runnable_id, user_id, workspace_id, way, value, state,
+        .execute(
+            "INSERT INTO sends (run_id, path, number, runnable_id, user_id, workspace_id, way, value, state,
                                 queued_at_ms, due_at_ms, lane)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $9, $10) ON CONFLICT (run_id, path, number) DO NOTHING", &[&run_id.as_str(), &send.path, &signed(send.number), &runnable.as_str(), &owner.user_id.as_str(), &owner.workspace_id.as_ref().map(|id| id.as_str()), &name_of(&send.way)?, &send.value.get(), &signed(now_ms), &send.lane]).await
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $9, $10) ON CONFLICT (run_id, path, number) DO NOTHING",
+            &[
+                &run_id.as_str(),
+                &send.path,
+                &signed(send.number),
+                &runnable.as_str(),
+                &owner.user_id.as_str(),
+                &owner.workspace_id.as_ref().map(|id| id.as_str()),
+                &name_of(&send.way)?,
+                &send.value.get(),
+                &signed(now_ms),
+                &send.lane,
+            ],
+        )
+        .await
         .map_err(failed("queueing a send"))
         .map(drop)
 }
@@ -118,11 +133,31 @@ fn claimed(row: &Row) -> Result<ClaimedSend, StoreError> {
 /// Records the end of an attempt, if its lease still holds.
 pub(crate) async fn end(connection: &Connection, attempt: &SendAttempt) -> Result<(), StoreError> {
     connection
-        .execute("UPDATE sends SET state = $5, due_at_ms = $6, result = $7, lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE run_id = $1 AND path = $2 AND number = $3 AND attempts = $4 AND state = 'pending'", &[&attempt.id.run_id.as_str(), &attempt.id.path, &signed(attempt.id.number), &signed(attempt.attempt), &name_of(&attempt.state)?, &signed(attempt.due_at_ms), &attempt.result.as_ref().map(|result| result.get())]).await
+        .execute(
+            "UPDATE sends SET state = $5, due_at_ms = $6, result = $7, lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE run_id = $1 AND path = $2 AND number = $3 AND attempts = $4 AND state = 'pending'",
+            &[
+                &attempt.id.run_id.as_str(),
+                &attempt.id.path,
+                &signed(attempt.id.number),
+                &signed(attempt.attempt),
+                &name_of(&attempt.state)?,
+                &signed(attempt.due_at_ms),
+                &attempt.result.as_ref().map(|result| result.get()),
+            ],
+        )
+        .await
         .map_err(failed("recording a send"))?;
     connection
-        .execute("DELETE FROM sends WHERE run_id = $1 AND path = $2 AND number = $3 AND is_forgotten AND state <> 'pending'", &[&attempt.id.run_id.as_str(), &attempt.id.path, &signed(attempt.id.number)]).await
+        .execute(
+            "DELETE FROM sends WHERE run_id = $1 AND path = $2 AND number = $3 AND is_forgotten AND state <> 'pending'",
+            &[
+                &attempt.id.run_id.as_str(),
+                &attempt.id.path,
+                &signed(attempt.id.number),
+            ],
+        )
+        .await
         .map_err(failed("forgetting a send"))
         .map(drop)
 }
@@ -131,10 +166,12 @@ pub(crate) async fn end(connection: &Connection, attempt: &SendAttempt) -> Resul
 pub(crate) async fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
     let first = &*FIRST;
     let next: Option<i64> = connection
-        .value(&format!(
-            "WITH RECURSIVE {LANES}
-             SELECT min(greatest(due_at_ms, coalesce(lease_expires_at_ms, 0))) FROM ({first}) AS first"
-        ), &[]).await
+        .value(
+            &format!("WITH RECURSIVE {LANES}
+             SELECT min(greatest(due_at_ms, coalesce(lease_expires_at_ms, 0))) FROM ({first}) AS first"),
+            &[],
+        )
+        .await
         .map_err(failed("looking for sends"))?;
     Ok(next.map(moment))
 }

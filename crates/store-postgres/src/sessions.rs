@@ -131,8 +131,22 @@ async fn create(connection: &Connection, session: &Session) -> Result<(), StoreE
         .await
         .map_err(&failed)?;
     connection
-        .execute("INSERT INTO sessions (id, hash, user_id, key_id, created_at_ms, last_used_at_ms, expires_at_ms, address, user_agent)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)", &[&session.id.as_str(), &session.hash.as_str(), &session.user_id.as_str(), &session.key_id.as_str(), &now_ms, &signed(session.last_used_at_ms), &signed(session.expires_at_ms), &session.address, &session.user_agent]).await
+        .execute(
+            "INSERT INTO sessions (id, hash, user_id, key_id, created_at_ms, last_used_at_ms, expires_at_ms, address, user_agent)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            &[
+                &session.id.as_str(),
+                &session.hash.as_str(),
+                &session.user_id.as_str(),
+                &session.key_id.as_str(),
+                &now_ms,
+                &signed(session.last_used_at_ms),
+                &signed(session.expires_at_ms),
+                &session.address,
+                &session.user_agent,
+            ],
+        )
+        .await
         .map_err(&failed)
         .map(drop)
 }
@@ -144,7 +158,12 @@ async fn living(
     idle_since_ms: EpochMs,
 ) -> Result<Option<(Session, Identity)>, StoreError> {
     let failed = failed("looking a session up");
-    let rows = connection.query("SELECT * FROM sessions WHERE hash = $1 AND expires_at_ms > $2 AND last_used_at_ms > $3", &[&hash.as_str(), &signed(now_ms), &signed(idle_since_ms)]).await
+    let rows = connection
+        .query(
+            "SELECT * FROM sessions WHERE hash = $1 AND expires_at_ms > $2 AND last_used_at_ms > $3",
+            &[&hash.as_str(), &signed(now_ms), &signed(idle_since_ms)],
+        )
+        .await
         .map_err(&failed)?;
     let Some(row) = rows.first() else {
         return Ok(None);

@@ -39,8 +39,17 @@ impl Variables for PostgresStore {
 
 async fn set(connection: &Connection, tenant: &str, variable: &Variable) -> Result<(), StoreError> {
     connection
-        .execute("INSERT INTO variables (id, tenant, name, sealed, updated_at) VALUES ($1::text || ' ' || $2::text, $1, $2, $3, $4)
-             ON CONFLICT (tenant, name) DO UPDATE SET sealed = $3, updated_at = $4", &[&tenant, &variable.name, &variable.value.0, &signed(variable.updated_at)]).await
+        .execute(
+            "INSERT INTO variables (id, tenant, name, sealed, updated_at) VALUES ($1::text || ' ' || $2::text, $1, $2, $3, $4)
+             ON CONFLICT (tenant, name) DO UPDATE SET sealed = $3, updated_at = $4",
+            &[
+                &tenant,
+                &variable.name,
+                &variable.value.0,
+                &signed(variable.updated_at),
+            ],
+        )
+        .await
         .map_err(failed("writing a variable"))
         .map(drop)
 }

@@ -49,7 +49,11 @@ async fn create(
     now_ms: EpochMs,
 ) -> Result<i64, StoreError> {
     connection
-        .value("INSERT INTO data_stores (owner_id, name, created_at_ms, updated_at_ms) VALUES ($1, $2, $3, $3) RETURNING id", &[&store.owner.tenant(), &store.name.as_str(), &signed(now_ms)]).await
+        .value(
+            "INSERT INTO data_stores (owner_id, name, created_at_ms, updated_at_ms) VALUES ($1, $2, $3, $3) RETURNING id",
+            &[&store.owner.tenant(), &store.name.as_str(), &signed(now_ms)],
+        )
+        .await
         .map_err(failed("making a data store"))
 }
 
@@ -101,11 +105,23 @@ async fn put(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let former = bytes_of(connection, id, &record.key).await?;
-    let written = connection.execute("INSERT INTO data_store_records (store_id, key, bytes, expires_at_ms, updated_at_ms, value)
+    let written = connection
+        .execute(
+            "INSERT INTO data_store_records (store_id, key, bytes, expires_at_ms, updated_at_ms, value)
              VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (store_id, key) DO UPDATE
              SET bytes = excluded.bytes, expires_at_ms = excluded.expires_at_ms,
-                 updated_at_ms = excluded.updated_at_ms, value = excluded.value", &[&id, &record.key.as_bytes(), &signed(bytes), &record.expires_at_ms.map(signed), &signed(now_ms), &record.value.get()]).await;
+                 updated_at_ms = excluded.updated_at_ms, value = excluded.value",
+            &[
+                &id,
+                &record.key.as_bytes(),
+                &signed(bytes),
+                &record.expires_at_ms.map(signed),
+                &signed(now_ms),
+                &record.value.get(),
+            ],
+        )
+        .await;
     written.map_err(failed("writing a record"))?;
     let more = i64::from(former.is_none());
     let grown = signed(bytes) - signed(former.unwrap_or_default());
@@ -212,7 +228,11 @@ async fn changed(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
-        .execute("UPDATE data_stores SET records = records + $2, bytes = bytes + $3, updated_at_ms = $4 WHERE id = $1", &[&id, &records, &bytes, &signed(now_ms)]).await
+        .execute(
+            "UPDATE data_stores SET records = records + $2, bytes = bytes + $3, updated_at_ms = $4 WHERE id = $1",
+            &[&id, &records, &bytes, &signed(now_ms)],
+        )
+        .await
         .map_err(failed("counting a data store's records"))
         .map(drop)
 }

@@ -58,7 +58,12 @@ async fn publish(
                 write(connection, folder).await?;
                 is_written = true;
             }
-            let inserted = connection.execute("INSERT INTO folder_components (component_id, folder, entry) VALUES ($1, $2, $3)", &[&publication.component.id.as_str(), &folder.hash, &entry]).await;
+            let inserted = connection
+                .execute(
+                    "INSERT INTO folder_components (component_id, folder, entry) VALUES ($1, $2, $3)",
+                    &[&publication.component.id.as_str(), &folder.hash, &entry],
+                )
+                .await;
             inserted.map_err(failed("publishing a folder"))?;
         }
         published.push(result);
@@ -137,7 +142,17 @@ async fn complete(
         components::write_artifact(connection, artifact)
             .await
             .map_err(&failed)?;
-        let updated = connection.execute("UPDATE components SET artifact_hash = $1, lock = $2, description = $3 WHERE id = $4", &[&artifact.hash.as_str(), &built.lock, &to_json(&built.description)?, &id]).await;
+        let updated = connection
+            .execute(
+                "UPDATE components SET artifact_hash = $1, lock = $2, description = $3 WHERE id = $4",
+                &[
+                    &artifact.hash.as_str(),
+                    &built.lock,
+                    &to_json(&built.description)?,
+                    &id,
+                ],
+            )
+            .await;
         updated.map_err(&failed)?;
         connection
             .execute("DELETE FROM component_search WHERE id = $1", &[&id])

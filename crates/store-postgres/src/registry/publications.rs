@@ -31,7 +31,19 @@ pub(super) async fn publish(
         });
     }
     components::save(connection, &publication.component, &publication.artifact).await?;
-    let inserted = connection.execute("INSERT INTO registry (key, rank, version, component_id, publisher, published_at) VALUES ($1, $2, $3, $4, $5, $6)", &[&key, &rank, &publication.version.to_string(), &publication.component.id.as_str(), &publication.publisher.as_str(), &signed(publication.published_at)]).await;
+    let inserted = connection
+        .execute(
+            "INSERT INTO registry (key, rank, version, component_id, publisher, published_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            &[
+                &key,
+                &rank,
+                &publication.version.to_string(),
+                &publication.component.id.as_str(),
+                &publication.publisher.as_str(),
+                &signed(publication.published_at),
+            ],
+        )
+        .await;
     inserted.map_err(&failed)?;
     Ok(Published::Added)
 }

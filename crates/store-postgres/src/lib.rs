@@ -39,6 +39,7 @@ mod sessions;
 mod slugs;
 mod store;
 mod tenants;
+mod upkeep;
 mod usage;
 mod users;
 mod variables;

@@ -718,13 +718,3 @@ impl WorkflowRuns for PostgresStore {
         missing()
     }
 }
-
-#[async_trait]
-impl Upkeep for PostgresStore {
-    async fn check_writing(&self) -> Result<(), StoreError> {
-        missing()
-    }
-    async fn consolidate(&self) -> Result<(), StoreError> {
-        missing()
-    }
-}

@@ -46,7 +46,10 @@ mod usage;
 mod users;
 mod variables;
 mod walk;
+mod workflow_rows;
+mod workflow_runs;
 mod workflow_state;
+mod workflows;
 mod workspaces;
 
 pub use store::PostgresStore;

@@ -16,8 +16,6 @@ use tokio_postgres::{
     types::{FromSqlOwned, ToSql},
 };
 
-use crate::text;
-
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -70,17 +68,13 @@ impl Connection {
     /// Runs a statement, and returns the number of rows that it changed.
     pub(crate) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        let taken = text::taken(params);
-        self.object()
-            .execute(&statement, &text::params(&taken))
-            .await
+        self.object().execute(&statement, params).await
     }
 
     /// All rows of a query.
     pub(crate) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        let taken = text::taken(params);
-        self.object().query(&statement, &text::params(&taken)).await
+        self.object().query(&statement, params).await
     }
 
     /// The first row of a query, if it has any.
@@ -95,10 +89,7 @@ impl Connection {
     /// The only row of a query.
     pub(crate) async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, Error> {
         let statement = self.object().prepare_cached(sql).await?;
-        let taken = text::taken(params);
-        self.object()
-            .query_one(&statement, &text::params(&taken))
-            .await
+        self.object().query_one(&statement, params).await
     }
 
     /// The first column of the only row of a query.

@@ -6,8 +6,7 @@
 //!
 //! Each file is the twin of the one with its name in `headwater-store-sqlite`: the same functions in the same order.
 //! Statements are prepared once per connection; numbers are `bigint` ([`row`] converts them), JSON that comes back byte
-//! for byte is `text`, lists are passed as arrays, and text compares by its bytes. Text has no character 0 ([`text`]);
-//! keys of data stores, which may have it, are `bytea`.
+//! for byte is `text`, lists are passed as arrays, and text compares by its bytes.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -40,7 +39,6 @@ mod sessions;
 mod slugs;
 mod store;
 mod tenants;
-mod text;
 mod upkeep;
 mod usage;
 mod users;

@@ -3,10 +3,8 @@
 #[path = "harness/server.rs"]
 mod server;
 
-use headwater_model::time::{EpochMs, EpochSeconds};
-use headwater_store::{
-    NodeName, Nodes as _, Sealed, StoreError, Upkeep as _, Variable, Variables as _,
-};
+use headwater_model::time::EpochMs;
+use headwater_store::{NodeName, Nodes as _, StoreError, Upkeep as _};
 use headwater_store_postgres::PostgresStore;
 use server::Database;
 use tokio_postgres::NoTls;
@@ -68,22 +66,4 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     let again = "DROP TRIGGER refusing ON schema_version";
     client.batch_execute(again).await.unwrap();
     store.check_writing().await.unwrap();
-}
-
-#[tokio::test]
-async fn text_with_character_0_is_kept_without_it() {
-    let database = Database::create().await;
-    let store = PostgresStore::open(&database.url()).await.unwrap();
-    let variable = Variable {
-        name: "a\0b".to_owned(),
-        value: Sealed(b"\0".to_vec()),
-        updated_at: EpochSeconds(1),
-    };
-    store.set_variable("u\0", variable.clone()).await.unwrap();
-    let kept = Variable {
-        name: "a\u{1a}b".to_owned(),
-        ..variable
-    };
-    assert_eq!(store.variables("u\0").await.unwrap(), [kept]);
-    assert!(store.delete_variable("u\0", "a\0b").await.unwrap());
 }

@@ -30,7 +30,7 @@ pub(super) async fn record(
     let sql =
         format!("SELECT * FROM data_store_records WHERE store_id = $1 AND key = $3 AND {IS_THERE}");
     let rows = connection
-        .query(&sql, &[&id, &signed(now_ms), &key.as_bytes()])
+        .query(&sql, &[&id, &signed(now_ms), &key])
         .await
         .map_err(&failed)?;
     rows.first().map(from_row).transpose()
@@ -50,7 +50,7 @@ pub(super) async fn records(
         "SELECT * FROM data_store_records
          WHERE store_id = $1 AND key > $3 AND {IS_THERE} ORDER BY key LIMIT $4"
     );
-    let after = range.after.unwrap_or_default().as_bytes();
+    let after = range.after.unwrap_or_default();
     let rows = connection
         .query(&sql, &[&id, &signed(now_ms), &after, &signed(range.limit)])
         .await
@@ -101,13 +101,7 @@ pub(super) async fn page(
     let rows = connection
         .query(
             &sql,
-            &[
-                &id,
-                &signed(now_ms),
-                &from.as_bytes(),
-                &to.as_deref().map(str::as_bytes),
-                &signed(page.limit),
-            ],
+            &[&id, &signed(now_ms), &from, &to, &signed(page.limit)],
         )
         .await
         .map_err(&failed)?;
@@ -138,8 +132,8 @@ impl<'a> Stretch<'a> {
     /// The keys with this prefix behind or in front of a position. One bound each way, so that the index is entered at
     /// the first key.
     fn of(prefix: &'a str, position: &'a Position<String>) -> Self {
-        const AT: &str = "key >= $3 AND ($4::bytea IS NULL OR key < $4)";
-        const BEHIND: &str = "key > $3 AND ($4::bytea IS NULL OR key < $4)";
+        const AT: &str = "key >= $3 AND ($4::text IS NULL OR key < $4)";
+        const BEHIND: &str = "key > $3 AND ($4::text IS NULL OR key < $4)";
         let end = end_of(prefix);
         let (bounds, order, from, to) = match position {
             Position::After(after) if **after >= *prefix => (BEHIND, "ASC", &**after, end),
@@ -182,13 +176,12 @@ async fn count(
 ) -> Result<u64, StoreError> {
     const SQL: &str = "SELECT
          (SELECT count(*) FROM data_store_records
-          WHERE store_id = $1 AND key >= $3 AND ($4::bytea IS NULL OR key < $4))
+          WHERE store_id = $1 AND key >= $3 AND ($4::text IS NULL OR key < $4))
        - (SELECT count(*) FROM data_store_records
-          WHERE expires_at_ms <= $2 AND store_id = $1 AND key >= $3 AND ($4::bytea IS NULL OR key < $4))";
+          WHERE expires_at_ms <= $2 AND store_id = $1 AND key >= $3 AND ($4::text IS NULL OR key < $4))";
     let end = end_of(prefix);
-    let end = end.as_deref().map(str::as_bytes);
     let counted: i64 = connection
-        .value(SQL, &[&id, &signed(now_ms), &prefix.as_bytes(), &end])
+        .value(SQL, &[&id, &signed(now_ms), &prefix, &end])
         .await
         .map_err(failed("counting records"))?;
     Ok(counted.unsigned_abs())
@@ -209,22 +202,19 @@ pub(super) async fn keys(
         "SELECT key FROM data_store_records
          WHERE store_id = $1 AND key > $3 AND {IS_THERE} ORDER BY key LIMIT $4"
     );
-    let after = after.unwrap_or_default().as_bytes();
+    let after = after.unwrap_or_default();
     let rows = connection
         .query(&sql, &[&id, &signed(now_ms), &after, &signed(limit)])
         .await;
-    rows.map_err(&failed)?.iter().map(key_of).collect()
-}
-
-/// The key, whose bytes are kept: text of the database has no character 0.
-fn key_of(row: &Row) -> Result<String, StoreError> {
-    let key = String::from_utf8(get(row, "key")?);
-    key.map_err(|error| StoreError::Corrupt(format!("column key: {error}")))
+    rows.map_err(&failed)?
+        .iter()
+        .map(|row| get(row, "key"))
+        .collect()
 }
 
 fn from_row(row: &Row) -> Result<Record, StoreError> {
     Ok(Record {
-        key: key_of(row)?,
+        key: get(row, "key")?,
         value: raw(row, "value")?,
         expires_at_ms: unsigned_opt(row, "expires_at_ms")?,
         updated_at_ms: unsigned(row, "updated_at_ms")?,

@@ -90,7 +90,7 @@ async fn bytes_of(connection: &Connection, id: i64, key: &str) -> Result<Option<
     let bytes: Option<i64> = connection
         .value_opt(
             "SELECT bytes FROM data_store_records WHERE store_id = $1 AND key = $2",
-            &[&id, &key.as_bytes()],
+            &[&id, &key],
         )
         .await
         .map_err(failed("measuring a record"))?;
@@ -114,7 +114,7 @@ async fn put(
                  updated_at_ms = excluded.updated_at_ms, value = excluded.value",
             &[
                 &id,
-                &record.key.as_bytes(),
+                &record.key,
                 &signed(bytes),
                 &record.expires_at_ms.map(signed),
                 &signed(now_ms),
@@ -142,12 +142,7 @@ pub(super) async fn expiry(
         .execute(
             "UPDATE data_store_records SET expires_at_ms = $3
          WHERE store_id = $1 AND key = $2 AND (expires_at_ms IS NULL OR expires_at_ms > $4)",
-            &[
-                &id,
-                &key.as_bytes(),
-                &expires_at_ms.map(signed),
-                &signed(now_ms),
-            ],
+            &[&id, &key, &expires_at_ms.map(signed), &signed(now_ms)],
         )
         .await;
     Ok(changed.map_err(failed("changing when a record expires"))? > 0)
@@ -166,7 +161,7 @@ pub(super) async fn delete(
         .query_opt(
             "DELETE FROM data_store_records WHERE store_id = $1 AND key = $2
              RETURNING bytes, expires_at_ms IS NULL OR expires_at_ms > $3 AS was_there",
-            &[&id, &key.as_bytes(), &signed(now_ms)],
+            &[&id, &key, &signed(now_ms)],
         )
         .await
         .map_err(failed("deleting a record"))?;

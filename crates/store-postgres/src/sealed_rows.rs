@@ -1,11 +1,13 @@
 //! All sealed values: of accounts first, then of webhooks, of sources, of their deployments and of variables, each by id.
 
+use headwater_model::prop::ConfiguredProps;
 use headwater_store::{Resealed, Sealed, SealedRecord, StoreError};
 use serde_json::Value;
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, Params, failed},
+    page::{Parameter, as_params},
     row::{get, json, parsed, signed},
 };
 
@@ -141,67 +143,42 @@ pub(crate) async fn write(
     if now.first() != Some(former) {
         return Ok(());
     }
-    let written = match record {
-        SealedRecord::Account { id, sealed } => {
-            connection
-                .execute(
-                    "UPDATE accounts SET sealed = $1 WHERE id = $2",
-                    &[&sealed.0, &id.as_str()],
-                )
-                .await
-        }
+    let props = |props: &ConfiguredProps| Value::Object(props.clone()).to_string();
+    let (sql, values): (_, Vec<Parameter<'_>>) = match record {
+        SealedRecord::Account { sealed, .. } => (
+            "UPDATE accounts SET sealed = $2 WHERE id = $1",
+            vec![Box::new(&sealed.0)],
+        ),
         SealedRecord::Webhook {
-            id,
             secret,
             former_secret,
-        } => {
-            connection
-                .execute(
-                    "UPDATE webhooks SET secret = $1, former_secret = $2 WHERE id = $3",
-                    &[
-                        &secret.0,
-                        &former_secret.as_ref().map(|former| &former.0),
-                        &id.as_str(),
-                    ],
-                )
-                .await
-        }
+            ..
+        } => (
+            "UPDATE webhooks SET secret = $2, former_secret = $3 WHERE id = $1",
+            vec![
+                Box::new(&secret.0),
+                Box::new(former_secret.as_ref().map(|former| &former.0)),
+            ],
+        ),
         SealedRecord::Source {
-            id,
-            configured_props,
-        } => {
-            connection
-                .execute(
-                    "UPDATE sources SET configured_props = $1 WHERE id = $2",
-                    &[
-                        &Value::Object(configured_props.clone()).to_string(),
-                        &id.as_str(),
-                    ],
-                )
-                .await
-        }
+            configured_props, ..
+        } => (
+            "UPDATE sources SET configured_props = $2 WHERE id = $1",
+            vec![Box::new(props(configured_props))],
+        ),
         SealedRecord::SourceDeployment {
-            id,
-            configured_props,
-        } => {
-            connection
-                .execute(
-                    "UPDATE source_deployments SET configured_props = $1 WHERE id = $2",
-                    &[
-                        &Value::Object(configured_props.clone()).to_string(),
-                        &id.as_str(),
-                    ],
-                )
-                .await
-        }
-        SealedRecord::Variable { value, .. } => {
-            connection
-                .execute(
-                    "UPDATE variables SET sealed = $1 WHERE id = $2",
-                    &[&value.0, &id],
-                )
-                .await
-        }
+            configured_props, ..
+        } => (
+            "UPDATE source_deployments SET configured_props = $2 WHERE id = $1",
+            vec![Box::new(props(configured_props))],
+        ),
+        SealedRecord::Variable { value, .. } => (
+            "UPDATE variables SET sealed = $2 WHERE id = $1",
+            vec![Box::new(&value.0)],
+        ),
     };
+    let mut parameters: Vec<Parameter<'_>> = vec![Box::new(&id)];
+    parameters.extend(values);
+    let written = connection.execute(sql, &as_params(&parameters)).await;
     written.map_err(failed("sealing anew")).map(drop)
 }

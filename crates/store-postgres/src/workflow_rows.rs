@@ -187,7 +187,7 @@ async fn write_feeds(
             .execute(
                 &format!("INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since, trigger_id)
                  VALUES ($1, $2, $3, $4, $5, {LAST}, $6)
-                 ON CONFLICT (user_id, emitter, listener, channel) DO UPDATE SET trigger_id = excluded.trigger_id"),
+                 ON CONFLICT (user_id, emitter, listener, hash_of(channel)) DO UPDATE SET trigger_id = excluded.trigger_id"),
                 &[
                     &feed.subscription.as_str(),
                     &owner.user_id.as_str(),

@@ -139,12 +139,6 @@ pub(crate) fn failed(context: &'static str) -> impl Fn(Error) -> StoreError {
 #[error("{}", told(.0))]
 struct DatabaseError(#[source] Error);
 
-/// Whether a write was refused because a unique column has the value already. The transaction is over then, unless
-/// the write was in a savepoint.
-pub(crate) fn is_taken(error: &Error) -> bool {
-    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
-}
-
 /// Whether a step failed only because of another that ran at the same time.
 pub(crate) fn is_overtaken(error: &StoreError) -> bool {
     match error {

@@ -1,8 +1,11 @@
 //! Connections: statements that are prepared once, and the errors of the database.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    error::Error as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use deadpool_postgres::Object;
@@ -137,23 +140,22 @@ pub(crate) fn failed(context: &'static str) -> impl Fn(Error) -> StoreError {
         };
         match is_corrupt {
             true => StoreError::Corrupt(format!("{context}: {}", told(&error))),
-            false => StoreError::unavailable(context, error),
+            false => StoreError::unavailable(context, DatabaseError(error)),
         }
     }
 }
 
-/// Whether a write was refused because a unique column has the value already. The transaction is over then, unless
-/// the write was in a savepoint.
-pub(crate) fn is_taken(error: &Error) -> bool {
-    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
-}
+/// An error of the database that is told in its own words.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", told(.0))]
+struct DatabaseError(#[source] Error);
 
 /// Whether a step failed only because of another that ran at the same time.
 pub(crate) fn is_overtaken(error: &StoreError) -> bool {
     match error {
         StoreError::Unavailable { source, .. } => source
-            .downcast_ref::<Error>()
-            .and_then(Error::code)
+            .downcast_ref::<DatabaseError>()
+            .and_then(|error| error.0.code())
             .is_some_and(|code| {
                 is_race(code)
                     || *code == SqlState::T_R_SERIALIZATION_FAILURE
@@ -176,11 +178,13 @@ fn is_missing(error: &Error) -> bool {
     error.to_string().starts_with("invalid column")
 }
 
-/// The error with the database's own text.
+/// The error with the database's own text, or with its cause.
 fn told(error: &Error) -> String {
-    error
-        .as_db_error()
-        .map_or_else(|| error.to_string(), ToString::to_string)
+    match (error.as_db_error(), error.source()) {
+        (Some(of_database), _) => of_database.to_string(),
+        (None, Some(cause)) => format!("{error}: {cause}"),
+        (None, None) => error.to_string(),
+    }
 }
 
 /// Runs a part of a transaction that is kept or rolled back as a whole.

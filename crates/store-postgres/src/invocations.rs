@@ -111,17 +111,22 @@ async fn check_takes(
     }
 }
 
-async fn is_inactive_workflow(
+/// The condition on the invocations that may be claimed; `None`: none may.
+async fn claimable(
     connection: &Connection,
     id: &RunnableId,
-) -> Result<bool, StoreError> {
-    match id {
-        RunnableId::Source(_) => Ok(false),
-        RunnableId::Workflow(id) => {
-            let state = workflow_state::state(connection, id.as_str()).await?;
-            Ok(state == Some(WorkflowState::Inactive))
-        }
-    }
+    has_begun: bool,
+) -> Result<Option<&'static str>, StoreError> {
+    let state = match id {
+        RunnableId::Source(_) => None,
+        RunnableId::Workflow(id) => workflow_state::state(connection, id.as_str()).await?,
+    };
+    Ok(match (state, has_begun) {
+        (Some(WorkflowState::Deleting), _) => None,
+        (_, true) => Some("has_begun"),
+        (Some(WorkflowState::Inactive), false) => Some(WHILE_INACTIVE),
+        (Some(WorkflowState::Active) | None, false) => Some("TRUE"),
+    })
 }
 
 async fn is_held(connection: &Connection, lease: &RunnableLease) -> Result<bool, StoreError> {
@@ -140,10 +145,8 @@ pub(crate) async fn claim(
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
-    let which = match (is_inactive_workflow(connection, id).await?, limit.has_begun) {
-        (_, true) => "has_begun",
-        (true, false) => WHILE_INACTIVE,
-        (false, false) => "TRUE",
+    let Some(which) = claimable(connection, id, limit.has_begun).await? else {
+        return Ok(Vec::new());
     };
     let parameters: Params<'_> = &[
         &signed(now_ms),

@@ -10,13 +10,17 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod account_rows;
+mod accounts;
 mod append;
+mod audit;
 mod auto_subscriptions;
 mod backlog;
 mod catalog;
 mod causes;
 mod components;
 mod connection;
+mod connects;
 mod counted_events;
 mod data_stores;
 mod deletion;
@@ -35,7 +39,6 @@ mod key_value;
 mod keys;
 mod living;
 mod migration;
-mod missing;
 mod names;
 mod nodes;
 mod owner;
@@ -58,7 +61,11 @@ mod run_search;
 mod runnable_filter;
 mod runs;
 mod scheduled;
+mod sealed;
+mod sealed_rows;
 mod send_rows;
+mod sends;
+mod sessions;
 mod settle;
 mod slugs;
 mod source_deployments;
@@ -71,14 +78,19 @@ mod tail;
 mod tenants;
 mod text;
 mod timers;
+mod upkeep;
 mod usage;
 mod users;
+mod variables;
 mod waiting_runs;
 mod walk;
 mod webhook_health;
 mod webhook_rows;
 mod webhooks;
+mod workflow_rows;
+mod workflow_runs;
 mod workflow_state;
+mod workflows;
 mod workspaces;
 
 pub use store::PostgresStore;

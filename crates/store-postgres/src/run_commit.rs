@@ -232,7 +232,7 @@ async fn write_key_values(
                 connection
                     .execute(
                         "INSERT INTO key_values (runnable_id, key, value) VALUES ($1, $2, $3)
-                     ON CONFLICT (runnable_id, key) DO UPDATE SET value = $3",
+                     ON CONFLICT (runnable_id, hash_of(key)) DO UPDATE SET value = $3",
                         &[&id, &write.key, &value.get()],
                     )
                     .await

@@ -8,7 +8,7 @@ use headwater_model::{
 };
 use headwater_store::{
     NewInvocation, OpenRun, PlaceWrite, RunProgress, StoreError, WaitId, WaitResolution,
-    WaitResolved,
+    WaitResolved, WorkflowState,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -296,6 +296,11 @@ pub(crate) async fn resolve(
             false => WaitResolved::Unknown,
         });
     };
+    if let RunnableId::Workflow(id) = &run.runnable
+        && workflow_state::state(connection, id.as_str()).await? == Some(WorkflowState::Deleting)
+    {
+        return Ok(WaitResolved::Ended);
+    }
     if !is_open(connection, &answer.wait).await? {
         return Ok(WaitResolved::Before);
     }

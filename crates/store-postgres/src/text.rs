@@ -7,8 +7,6 @@ use std::{borrow::Cow, error::Error};
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, FromSqlOwned, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::connection::Params;
-
 const ESCAPE: u8 = 1;
 
 fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
@@ -46,7 +44,7 @@ fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) struct Taken<'a>(&'a (dyn ToSql + Sync));
 
 /// Parameters that a statement takes whatever their text.
-pub(crate) fn taken<'a>(params: Params<'a>) -> Vec<Taken<'a>> {
+pub(crate) fn taken<'a>(params: &[&'a (dyn ToSql + Sync)]) -> Vec<Taken<'a>> {
     params.iter().map(|param| Taken(*param)).collect()
 }
 

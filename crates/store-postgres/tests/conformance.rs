@@ -11,10 +11,13 @@ use headwater_store_postgres::PostgresStore;
 use parking_lot::Mutex;
 use server::Database;
 
+/// A store with its database.
+type Opened = (Weak<dyn Store>, Arc<Database>);
+
 /// Makes stores in databases of their own, which go with it.
 #[derive(Default)]
 struct Databases {
-    opened: Mutex<Vec<(Weak<dyn Store>, Arc<Database>)>>,
+    opened: Mutex<Vec<Opened>>,
 }
 
 impl Databases {

@@ -4,7 +4,7 @@
 mod server;
 
 use headwater_model::time::EpochMs;
-use headwater_store::{NodeName, Nodes as _, StoreError};
+use headwater_store::{NodeName, Nodes as _, StoreError, Upkeep as _};
 use headwater_store_postgres::PostgresStore;
 use server::Database;
 use tokio_postgres::NoTls;
@@ -46,4 +46,24 @@ async fn epochs_increase_across_reopen() {
         assert!(former < Some(epoch));
         former = Some(epoch);
     }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
+    let database = Database::create().await;
+    let store = PostgresStore::open(&database.url()).await.unwrap();
+    store.check_writing().await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+                  AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
+                  CREATE TRIGGER refusing BEFORE UPDATE ON schema_version EXECUTE FUNCTION refuse()";
+    client.batch_execute(refuse).await.unwrap();
+    let told = store.check_writing().await.unwrap_err().in_full();
+    assert!(told.contains("no space left"), "{told}");
+    let again = "DROP TRIGGER refusing ON schema_version";
+    client.batch_execute(again).await.unwrap();
+    store.check_writing().await.unwrap();
 }

@@ -142,6 +142,10 @@ fn url(folder: &Path, database: &str) -> String {
 }
 
 /// The folder with `initdb` and `postgres`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment says where the programs are that the tests need"
+)]
 fn programs() -> PathBuf {
     let given = std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty());
     if let Some(given) = given {

@@ -1,0 +1,146 @@
+//! The accounts trait on PostgreSQL: accounts and connects.
+
+use async_trait::async_trait;
+use headwater_model::{
+    hash::SecretHash,
+    id::{AccountId, ConnectId},
+    page::{Page, PageRequest},
+    time::EpochSeconds,
+};
+use headwater_store::{
+    Account, Accounts, Connect, ConnectEnd, Health, Owner, Renewal, Sealed, StoreError,
+};
+
+use crate::{account_rows, connects, store::PostgresStore};
+
+#[async_trait]
+impl Accounts for PostgresStore {
+    async fn create_account(&self, account: Account) -> Result<(), StoreError> {
+        let account = &account;
+        self.write_statement(|connection| async move {
+            account_rows::create(&connection, account).await
+        })
+        .await
+    }
+
+    async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError> {
+        self.read(|connection| async move { account_rows::by_id(&connection, id.as_str()).await })
+            .await
+    }
+
+    async fn accounts(
+        &self,
+        owner: &Owner,
+        page: &PageRequest<AccountId>,
+    ) -> Result<Page<Account>, StoreError> {
+        self.read(|connection| async move { account_rows::page(&connection, owner, page).await })
+            .await
+    }
+
+    async fn renew_account(&self, renewal: Renewal) -> Result<bool, StoreError> {
+        let renewal = &renewal;
+        self.write_statement(
+            |connection| async move { account_rows::renew(&connection, renewal).await },
+        )
+        .await
+    }
+
+    async fn note_health(
+        &self,
+        id: &AccountId,
+        version: u64,
+        health: Health,
+    ) -> Result<(), StoreError> {
+        let health = &health;
+        self.write_statement(|connection| async move {
+            account_rows::note(&connection, id.as_str(), version, health).await
+        })
+        .await
+    }
+
+    async fn rename_account(
+        &self,
+        id: &AccountId,
+        name: String,
+        now_at: EpochSeconds,
+    ) -> Result<Option<Account>, StoreError> {
+        let name = &name;
+        self.write(|connection| async move {
+            account_rows::rename(&connection, id.as_str(), name, now_at).await
+        })
+        .await
+    }
+
+    async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError> {
+        self.write_statement(|connection| async move {
+            account_rows::delete(&connection, id.as_str()).await
+        })
+        .await
+    }
+
+    async fn begin_connect(
+        &self,
+        connect: Connect,
+        token_hash: &SecretHash,
+        forget_before: EpochSeconds,
+    ) -> Result<(), StoreError> {
+        let connect = &connect;
+        self.write(|connection| async move {
+            connects::begin(&connection, connect, token_hash.as_str(), forget_before).await
+        })
+        .await
+    }
+
+    async fn connect(&self, id: &ConnectId) -> Result<Option<Connect>, StoreError> {
+        self.read(|connection| async move { connects::by_id(&connection, id.as_str()).await })
+            .await
+    }
+
+    async fn connect_by_token(
+        &self,
+        token_hash: &SecretHash,
+    ) -> Result<Option<Connect>, StoreError> {
+        self.read(
+            |connection| async move { connects::by_token(&connection, token_hash.as_str()).await },
+        )
+        .await
+    }
+
+    async fn await_callback(
+        &self,
+        id: &ConnectId,
+        state_hash: &SecretHash,
+        sealed: Sealed,
+        now_at: EpochSeconds,
+    ) -> Result<bool, StoreError> {
+        let sealed = &sealed;
+        self.write_statement(|connection| async move {
+            connects::await_callback(
+                &connection,
+                id.as_str(),
+                state_hash.as_str(),
+                sealed,
+                now_at,
+            )
+            .await
+        })
+        .await
+    }
+
+    async fn take_callback(
+        &self,
+        state_hash: &SecretHash,
+        now_at: EpochSeconds,
+    ) -> Result<Option<Connect>, StoreError> {
+        self.write(|connection| async move {
+            connects::take_callback(&connection, state_hash.as_str(), now_at).await
+        })
+        .await
+    }
+
+    async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError> {
+        let end = &end;
+        self.write(|connection| async move { connects::end(&connection, id, end).await })
+            .await
+    }
+}

@@ -65,7 +65,10 @@ fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
         tests.arg("--workspace");
     }
     tests.args(arguments);
-    tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
+    let postgres = provision::postgres_bin()?;
+    let server = provision::PostgresServer::start(&postgres)?;
+    tests.env("HEADWATER_TEST_POSTGRES_BIN", postgres);
+    tests.env("HEADWATER_TEST_POSTGRES_SOCKET", &server.folder);
     tests.env("HEADWATER_TEST_PYTHON", provision::python_venv()?);
     tests.env("HEADWATER_TEST_AXE", provision::axe()?);
     tests.envs(environment.iter().copied());

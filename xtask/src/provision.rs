@@ -3,8 +3,9 @@
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
+    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command, Stdio},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -67,6 +68,37 @@ pub(crate) fn postgres_bin() -> Result<PathBuf> {
          folder with `initdb` and `postgres`",
     )?;
     installed_postgres().context("PostgreSQL is installed, but its `initdb` was not found")
+}
+
+/// The PostgreSQL server of a run of tests, each of which has databases of its own there. It ends with this process.
+pub(crate) struct PostgresServer {
+    /// The folder of its socket.
+    pub(crate) folder: PathBuf,
+    /// Its standard input is what keeps the server going.
+    _script: Child,
+}
+
+impl PostgresServer {
+    /// Starts it with the programs of that folder.
+    pub(crate) fn start(programs: &Path) -> Result<Self> {
+        let script = root().join("crates/store-postgres/tests/harness/server.sh");
+        let mut script = Command::new("sh")
+            .arg(script)
+            .arg(programs)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let said = script.stdout.take().context("the server says nothing")?;
+        let mut folder = String::new();
+        BufReader::new(said).read_line(&mut folder)?;
+        if folder.is_empty() {
+            bail!("the PostgreSQL server of the tests does not start");
+        }
+        Ok(Self {
+            folder: folder.trim_end().into(),
+            _script: script,
+        })
+    }
 }
 
 /// The programs of a MariaDB server and of an SSH server, where Debian keeps them.

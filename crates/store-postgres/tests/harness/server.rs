@@ -1,7 +1,7 @@
-//! A real PostgreSQL server of the test process: Debian's programs, in a folder of their own, reached by a socket there.
+//! A real PostgreSQL server: that of the whole run of tests, which `cargo xtask test` starts, or one of the test process.
 
 use std::{
-    os::unix::{fs::chown, process::CommandExt as _},
+    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -15,27 +15,19 @@ use tokio_postgres::NoTls;
 
 /// Where Debian keeps each major version's programs.
 const DEBIAN: &str = "/usr/lib/postgresql";
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/harness/server.sh");
 /// The database whose copies tests get.
 const TEMPLATE: &str = "template_headwater";
-/// Ends the server, and removes its folder, when the test process closes the pipe: however it ends.
-const UNTIL_CLOSED: &str = r#"
-    "$1/initdb" --username=postgres --auth=trust --no-sync --encoding=UTF8 --locale=C --pgdata="$2/data" >"$2/log" 2>&1
-    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c synchronous_commit=off \
-        -c full_page_writes=off -c max_connections=200 -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0 \
-        -c deadlock_timeout=100ms >>"$2/log" 2>&1 &
-    while read -r _; do :; done
-    kill -INT $!
-    wait $!
-    rm -rf "$2"
-"#;
+/// The lock under which the template is created: several processes may be first.
+const TEMPLATE_LOCK: i64 = 1;
 
 static SERVER: OnceLock<Server> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(1);
 
 struct Server {
     folder: PathBuf,
-    /// Its standard input is what keeps the server going.
-    _shell: Child,
+    /// Its standard input is what keeps a server of the process going.
+    _script: Option<Child>,
 }
 
 /// A new database, deleted when it is dropped.
@@ -45,72 +37,91 @@ pub(crate) struct Database {
 
 impl Database {
     pub(crate) async fn create() -> Self {
-        let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(Server::start)).await;
+        let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(Server::find)).await;
         let server = server.expect("a server");
-        let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{}_{number}", std::process::id());
         server
-            .run(&format!("CREATE DATABASE {name} TEMPLATE {TEMPLATE}"))
+            .run(&format!(
+                "CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy"
+            ))
             .await;
         Self { name }
     }
 
     pub(crate) fn url(&self) -> String {
-        url(&SERVER.get().expect("it was started").folder, &self.name)
+        url(&SERVER.get().expect("it was found").folder, &self.name)
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         let sql = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-        let server = SERVER.get().expect("it was started");
+        let server = SERVER.get().expect("it was found");
         on_another_thread(server.run(&sql));
     }
 }
 
 impl Server {
-    fn start() -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("headwater-postgres-")
-            .tempdir()
-            .expect("a folder for the server")
-            .keep();
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", UNTIL_CLOSED, "sh"])
-            .arg(programs())
-            .arg(&folder)
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .process_group(0);
-        if let Some((uid, gid)) = unprivileged() {
-            chown(&folder, Some(uid), Some(gid)).expect("the folder is the test's");
-            shell.uid(uid).gid(gid);
-        }
-        let server = Self {
-            _shell: shell.spawn().expect("a shell"),
-            folder,
+    /// The server of the run, or a new one.
+    fn find() -> Self {
+        let server = match variable("HEADWATER_TEST_POSTGRES_SOCKET") {
+            Some(folder) => Self {
+                folder,
+                _script: None,
+            },
+            None => Self::start(),
         };
         on_another_thread(server.prepare());
         server
     }
 
-    /// Awaits that it answers, and writes the schema that databases begin with.
-    async fn prepare(&self) {
-        let started = std::time::Instant::now();
-        while let Err(error) = tokio_postgres::connect(&url(&self.folder, "postgres"), NoTls).await
-        {
-            let log = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-            assert!(started.elapsed().as_secs() < 60, "{error}: {}", log());
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    fn start() -> Self {
+        let mut script = Command::new("sh");
+        script.arg(SCRIPT).arg(programs());
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = script.spawn().expect("a shell");
+        let said = BufReader::new(script.stdout.take().expect("its output"))
+            .lines()
+            .next();
+        let folder = said.expect("the server starts").expect("a line");
+        Self {
+            folder: folder.into(),
+            _script: Some(script),
         }
-        self.run(&format!("CREATE DATABASE {TEMPLATE}")).await;
-        let store = PostgresStore::open(&url(&self.folder, TEMPLATE)).await;
+    }
+
+    /// Writes the schema that databases begin with, unless another process has.
+    async fn prepare(&self) {
+        let connected = tokio_postgres::connect(&url(&self.folder, "postgres"), NoTls).await;
+        let (client, connection) = connected.expect("the server");
+        let connection = tokio::spawn(connection);
+        let locked = client
+            .execute("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK])
+            .await;
+        locked.expect("the lock");
+        let there = client
+            .query("SELECT FROM pg_database WHERE datname = $1", &[&TEMPLATE])
+            .await;
+        if there.expect("the databases").is_empty() {
+            self.create_template().await;
+        }
+        drop(client);
+        let _ = connection.await;
+    }
+
+    async fn create_template(&self) {
+        let being = format!("{TEMPLATE}_being");
+        self.run(&format!("CREATE DATABASE {being}")).await;
+        let store = PostgresStore::open(&url(&self.folder, &being)).await;
         drop(store.expect("an empty database"));
         // The store's connections end on their own.
         let gone = format!(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{TEMPLATE}'"
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{being}'"
         );
         self.run(&gone).await;
+        self.run(&format!("ALTER DATABASE {being} RENAME TO {TEMPLATE}"))
+            .await;
     }
 
     async fn run(&self, sql: &str) {
@@ -142,14 +153,9 @@ fn url(folder: &Path, database: &str) -> String {
 }
 
 /// The folder with `initdb` and `postgres`.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the environment says where the programs are that the tests need"
-)]
 fn programs() -> PathBuf {
-    let given = std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty());
-    if let Some(given) = given {
-        return given.into();
+    if let Some(given) = variable("HEADWATER_TEST_POSTGRES_BIN") {
+        return given;
     }
     let versions = std::fs::read_dir(DEBIAN).into_iter().flatten().flatten();
     let newest = versions
@@ -162,24 +168,11 @@ fn programs() -> PathBuf {
     Path::new(DEBIAN).join(newest.to_string()).join("bin")
 }
 
-/// The user and group that the server runs as, since it refuses to run as root.
-fn unprivileged() -> Option<(u32, u32)> {
-    let own = std::fs::metadata("/proc/self").expect("Linux has /proc");
-    if std::os::unix::fs::MetadataExt::uid(&own) != 0 {
-        return None;
-    }
-    let users = std::fs::read_to_string("/etc/passwd").expect("users");
-    let ids_of = |wanted: &str| {
-        users.lines().find_map(|line| {
-            let fields: Vec<_> = line.split(':').collect();
-            match fields.as_slice() {
-                [name, _, uid, gid, ..] if *name == wanted => {
-                    Some((uid.parse().ok()?, gid.parse().ok()?))
-                }
-                _ => None,
-            }
-        })
-    };
-    let found = ids_of("postgres").or_else(|| ids_of("nobody"));
-    Some(found.expect("a user that the server may run as, such as nobody"))
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment says where the programs and the server are that the tests need"
+)]
+fn variable(name: &str) -> Option<PathBuf> {
+    let given = std::env::var_os(name).filter(|path| !path.is_empty());
+    given.map(PathBuf::from)
 }

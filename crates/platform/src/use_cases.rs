@@ -22,6 +22,7 @@ pub(crate) mod event_search;
 pub(crate) mod event_views;
 pub(crate) mod events;
 pub(crate) mod feeds;
+pub(crate) mod finding;
 pub(crate) mod folders;
 pub(crate) mod gauges;
 pub(crate) mod ingress;

@@ -40,7 +40,12 @@ impl<S: Send + Sync> FromRequestParts<S> for StoreName {
 }
 
 /// The address of a page of a data store, in the same workspace.
-fn address(visit: &Visit, name: &str, rest: &str, parameters: &[(&str, &str)]) -> String {
+pub(super) fn address(
+    visit: &Visit,
+    name: &str,
+    rest: &str,
+    parameters: &[(&str, &str)],
+) -> String {
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
     let mut query = Serializer::new(String::new());
     if let Some(id) = &visit.workspace {

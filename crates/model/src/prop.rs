@@ -139,6 +139,15 @@ impl PropDefinition {
             .filter(|value| !value.is_null())
     }
 
+    /// The name of the data store that the prop stands for, with these values: the configured one, else the default.
+    pub fn data_store<'a>(&'a self, configured: &'a ConfiguredProps) -> Option<&'a str> {
+        let value = match self.kind() {
+            PropKind::DataStore => configured.get(&self.name).or(self.default_value()),
+            _ => None,
+        };
+        value?.as_str()
+    }
+
     /// Whether the value is stored encrypted and never shown.
     pub fn is_secret(&self) -> bool {
         self.flag("secret")

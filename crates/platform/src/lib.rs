@@ -85,6 +85,7 @@ pub use use_cases::{
         Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
         LinkOpened, NewConnect,
     },
+    data_store_users::DataStoreUser,
     data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
     delivery_search::{ChangeDeliveries, DeliveriesChanged},

@@ -14,6 +14,7 @@ pub(crate) mod changes;
 pub(crate) mod components;
 pub(crate) mod computed_props;
 pub(crate) mod connects;
+pub(crate) mod data_store_users;
 pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod delivery_search;

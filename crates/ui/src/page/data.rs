@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod show;
+mod users;
 
 use axum::{
     RequestPartsExt as _,

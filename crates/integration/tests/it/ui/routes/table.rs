@@ -416,7 +416,11 @@ fn of_accounts() -> Vec<Route> {
 fn of_data() -> Vec<Route> {
     vec![
         page("/data", SignedIn, &["list_data_stores"]),
-        page("/data/{name}", Owner, &["list_data_store_records"]),
+        page(
+            "/data/{name}",
+            Owner,
+            &["list_data_store_records", "list_data_store_users"],
+        ),
         page("/data/{name}/export", Owner, &["list_data_store_records"]),
         page("/data/{name}/record", Owner, &["show_data_store_record"]),
         // Whoever writes to a name has a data store of that name.
@@ -436,7 +440,7 @@ fn of_data() -> Vec<Route> {
             &["delete_data_store_record"],
         )
         .with(&[("key", "k")]),
-        page("/data/{name}/delete", Owner, &["list_data_stores"]),
+        page("/data/{name}/delete", Owner, &["list_data_store_users"]),
         post("/data/{name}/delete", Owner, &["delete_data_store"]).with(&[("name", "cache")]),
     ]
 }

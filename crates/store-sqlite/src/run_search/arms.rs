@@ -60,8 +60,7 @@ enum Arm {
 }
 
 /// Whether a row is of the request or trace `?8`; a `traceparent` has the trace's 32 digits behind its version.
-const ORIGIN_MATCHES: &str =
-    "(?8 IS NULL OR coalesce(request_id, '') = ?8 OR coalesce(substr(traceparent, 4, 32), '') = lower(?8))";
+const ORIGIN_MATCHES: &str = "(?8 IS NULL OR coalesce(request_id, '') = ?8 OR coalesce(substr(traceparent, 4, 32), '') = lower(?8))";
 
 /// Whether a row of invocations is described by a filter, whose fields are `?4` to `?6` and `?8`.
 fn open_matches() -> String {

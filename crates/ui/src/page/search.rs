@@ -41,17 +41,14 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<
         return Ok(see_other(&only.address));
     }
     found.extend(names::with(&ui, &visitor, words).await?);
-    let encoded: String = url::form_urlencoded::byte_serialize(words.as_bytes()).collect();
     let body = html! {
         header.title { h1 { "Search" } }
         @if words.is_empty() { p { "Enter a name, words of an event, or an id of any kind: of a thing, an event, a request or a trace." } }
+        @else if found.is_empty() { (empty("Nothing of yours has this id, or a name like this.", further(&visitor, words))) }
         @else {
-            ul {
-                li { a href={ "/events?q=" (encoded) } { "Search the kept events for " (text::line(words)) } }
-                li { a href={ "/deploy?q=" (encoded) } { "Search the components to deploy for " (text::line(words)) } }
-            }
-            @if found.is_empty() { (empty("Nothing of yours has this id, or a name like this.", html! {})) }
-            @else { (table(&found)) }
+            (table(&found))
+            h2 { "Elsewhere" }
+            (further(&visitor, words))
         }
     };
     Ok(Page::new("Search", body).into_response())
@@ -72,6 +69,22 @@ pub(crate) async fn names(
         .map(|one| json!({"name": text::visible(&one.name), "kind": one.kind, "address": one.address}))
         .collect();
     Ok(Json(json!({ "found": found })).into_response())
+}
+
+/// The ways to what has the words in it, rather than in its name.
+fn further(visitor: &Visitor, words: &str) -> Markup {
+    let encoded: String = url::form_urlencoded::byte_serialize(words.as_bytes()).collect();
+    let address = |path: &str| {
+        let path = visitor.to(path);
+        let and = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{and}q={encoded}")
+    };
+    html! {
+        ul {
+            li { a href=(address("/events")) { "Search the kept events for " (text::line(words)) } }
+            li { a href=(address("/deploy")) { "Search the components to deploy for " (text::line(words)) } }
+        }
+    }
 }
 
 fn table(found: &[Found]) -> Markup {

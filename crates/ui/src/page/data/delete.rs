@@ -80,7 +80,7 @@ fn page(
             p { "All of its records are gone then." }
             @if users.items.is_empty() { p { "No source and no workflow names it in its props. One that does later begins with an empty one." } }
             @else {
-                p { "What uses it goes on with an empty one:" }
+                p { "These go on with an empty one:" }
                 (users::list(users))
             }
             form method="post" action=(address(visitor, name, "/delete", &[])) {
@@ -92,7 +92,7 @@ fn page(
                 }
                 div.actions {
                     button.danger { "Delete the data store" }
-                    a.button.quiet href=(address(visitor, name, "", &[])) { "Keep it" }
+                    a.button.quiet href=(address(visitor, name, "", &[])) { "Go back" }
                 }
             }
         }

@@ -37,6 +37,9 @@ pub(super) async fn look_at(node: &Node, pages: &[Page]) {
 /// Looks at the page that is shown, and tells all that is wrong with it.
 pub(super) async fn every_look(tab: &Tab<'_>, name: &str) -> Vec<String> {
     let mut faults = Vec::new();
+    if tab.sees("h1").await == "The node failed" {
+        faults.push(format!("{name}: the node failed"));
+    }
     for width in WIDTHS {
         for is_dark in [false, true] {
             tab.look(look(width, is_dark)).await;

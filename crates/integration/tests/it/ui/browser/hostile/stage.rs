@@ -227,7 +227,7 @@ async fn of_webhook(node: &Node, receiver: &Receiver, source: &Source) -> Vec<Sh
         shown("/deliveries", &[]),
         shown(
             format!("/deliveries/selected?act=discard&id={}", id(&delivery)),
-            std::slice::from_ref(&name),
+            &[seen(TEXTS[0])],
         ),
         shown(
             format!("/deliveries/selected?act={0}&id={0}", query(NAME)),
@@ -372,7 +372,7 @@ async fn of_workflow(node: &Node) -> Vec<Shown> {
         shown(format!("{base}/run"), std::slice::from_ref(&name)),
         shown(
             format!("/runs/selected?act=replay&id={}", &failed["/runs/".len()..]),
-            std::slice::from_ref(&name),
+            &[failed["/runs/".len()..].to_owned()],
         ),
         shown(format!("/runs/selected?act={0}&id={0}", query(NAME)), &[]),
         shown(format!("{base}/delete"), &[name]),

@@ -1,5 +1,6 @@
 //! `/search`: an id jumps to its thing; words find things by their names, and events by what is in them.
 
+mod found;
 mod ids;
 mod names;
 
@@ -13,6 +14,7 @@ use axum::{
 use maud::{Markup, html};
 use serde_json::json;
 
+use self::found::Found;
 use crate::{
     part::{empty::empty, text},
     problem::Problem,
@@ -23,14 +25,6 @@ use crate::{
 
 /// Things that the palette shows.
 const NAMES_MAX: usize = 10;
-
-/// Something that was found.
-#[derive(Debug, PartialEq, Eq)]
-struct Found {
-    kind: &'static str,
-    name: String,
-    address: String,
-}
 
 /// Finds things.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<Response, Problem> {

@@ -9,7 +9,7 @@ use headwater_model::{
 };
 use headwater_platform::{EventsSearch, PlatformError, RunSearchFilter};
 
-use super::Found;
+use super::found::Found;
 use crate::{
     address::{self, Address as _},
     problem::Problem,

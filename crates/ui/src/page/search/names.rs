@@ -3,7 +3,7 @@
 use headwater_model::page::PageRequest;
 use headwater_platform::Wanted;
 
-use super::Found;
+use super::found::Found;
 use crate::{
     address::Address as _, page::data, page::webhooks::list::name, problem::Problem, query::ROWS,
     state::Ui, visit::Visitor,

@@ -84,6 +84,17 @@ pub(crate) fn all() -> Vec<Route> {
 const KEYS: Same = BrowserOnly("programs have keys, and no session");
 const GUIDE: Same = BrowserOnly("the guide is in the repository, too");
 
+/// The operations that find what a search does.
+const FINDING: &[&str] = &[
+    "list_own_sources",
+    "list_workflows",
+    "list_own_webhooks",
+    "list_accounts",
+    "list_data_stores",
+    "search_runs",
+    "search_events",
+];
+
 fn general() -> Vec<Route> {
     vec![
         get(
@@ -128,32 +139,8 @@ fn general() -> Vec<Route> {
             ],
         ),
         page("/live", Owner, &["follow_source", "follow_workflow"]),
-        page(
-            "/search",
-            SignedIn,
-            &[
-                "list_own_sources",
-                "list_workflows",
-                "list_own_webhooks",
-                "list_accounts",
-                "list_data_stores",
-                "search_runs",
-                "search_events",
-            ],
-        ),
-        page(
-            "/search/names",
-            SignedIn,
-            &[
-                "list_own_sources",
-                "list_workflows",
-                "list_own_webhooks",
-                "list_accounts",
-                "list_data_stores",
-                "search_runs",
-                "search_events",
-            ],
-        ),
+        page("/search", SignedIn, FINDING),
+        page("/search/names", SignedIn, FINDING),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
         page("/events/export", SignedIn, &["search_events"]),
         post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),

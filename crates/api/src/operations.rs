@@ -159,6 +159,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(apps::list),
     // Data stores and their records.
     || routes!(data_stores::list),
+    || routes!(data_stores::users),
     || routes!(data_stores::records),
     || {
         routes!(

@@ -52,7 +52,8 @@ pub(crate) use self::{
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{
-        DataStore, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord, place,
+        DataStore, DataStoreUser, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord,
+        place,
     },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},

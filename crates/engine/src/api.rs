@@ -1,7 +1,7 @@
 //! The engine as the platform sees it. [`Engine`] is a trait so that use cases can be tested
 //! against a scripted one; the real one is `DenoEngine`.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -61,6 +61,46 @@ pub enum ComponentCode {
     },
 }
 
+/// A part of a build that may take a while, in their order. A build has only those that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildPart {
+    /// It waits for its turn.
+    Queue,
+    /// Its modules are gathered, those at a URL fetched.
+    Modules,
+    /// Its packages are resolved and downloaded.
+    Packages,
+    /// Its modules and packages become one.
+    Bundle,
+    /// It is packed, and describes itself.
+    Describe,
+}
+
+/// Somebody who is told of each part of a build as it begins.
+#[derive(Clone, Default)]
+pub struct BuildObserver(Option<Arc<dyn Fn(BuildPart) + Send + Sync>>);
+
+impl BuildObserver {
+    /// One that hears by a function, which must not block.
+    pub fn new(hear: impl Fn(BuildPart) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hear)))
+    }
+
+    pub(crate) fn begins(&self, part: BuildPart) {
+        if let Some(hear) = &self.0 {
+            hear(part);
+        }
+    }
+}
+
+impl fmt::Debug for BuildObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BuildObserver")
+            .field(&self.0.is_some())
+            .finish()
+    }
+}
+
 /// A component to build.
 #[derive(Debug, Clone)]
 pub struct BuildRequest {
@@ -72,6 +112,8 @@ pub struct BuildRequest {
     pub owner: String,
     /// Whether it is a step of a workflow, which needs neither a name nor a version.
     pub is_step: bool,
+    /// Somebody who follows the build.
+    pub observer: BuildObserver,
 }
 
 impl From<ComponentCode> for BuildRequest {
@@ -81,6 +123,7 @@ impl From<ComponentCode> for BuildRequest {
             ranges: BTreeMap::new(),
             owner: String::new(),
             is_step: false,
+            observer: BuildObserver::default(),
         }
     }
 }

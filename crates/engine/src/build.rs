@@ -73,7 +73,7 @@ pub use syntax::{SyntaxFault, syntax_faults};
 pub use throwaway::ThrowawayWorkers;
 
 use crate::{
-    api::{Build, BuildRequest, EngineError, Rejection},
+    api::{Build, BuildObserver, BuildPart, BuildRequest, EngineError, Rejection},
     confine::Confinement,
     deno::{Bundler, BundlerSource},
     fair_queue::{FairQueue, Full, Permit},
@@ -206,6 +206,7 @@ impl Builder {
     }
 
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
+        request.observer.begins(BuildPart::Queue);
         self.prepare().await?;
         let _permit = self.permit(&request.owner).await?;
         self.describer.prepare();
@@ -231,6 +232,7 @@ impl Builder {
             fetcher: &self.fetcher,
             folder: &code,
         };
+        request.observer.begins(BuildPart::Modules);
         let mut sources = gathering.gather(request.code).await?;
         sources.ranges = request.ranges;
         sources.is_step = request.is_step;
@@ -238,8 +240,10 @@ impl Builder {
             self.answers.drop_stale(&self.tool.deno_dir).await;
         }
         declared::apply(&self.tool, folder, &sources.ranges, &mut sources.packages).await?;
-        let (bundled, resolved) = self.bundled(folder, &code, &mut sources).await?;
+        let observer = &request.observer;
+        let (bundled, resolved) = self.bundled(folder, &code, &mut sources, observer).await?;
         let bundling = self.bundling(folder, &code, &sources);
+        observer.begins(BuildPart::Describe);
         self.archive_and_describe(&bundling, bundled, resolved)
             .await
     }
@@ -250,11 +254,16 @@ impl Builder {
         folder: &Path,
         code: &Path,
         sources: &mut Sources,
+        observer: &BuildObserver,
     ) -> BuildResult<(Bundled, Arc<Resolved>)> {
         let imported = sources.packages.clone();
         loop {
+            if !sources.packages.is_empty() {
+                observer.begins(BuildPart::Packages);
+            }
             let resolved = packages::resolve(&self.tool, folder, &self.answers, sources).await?;
             settled::settle(&self.tool, resolved.folders()).await?;
+            observer.begins(BuildPart::Bundle);
             let bundling = self.bundling(folder, code, sources);
             let output = folder.join("bundle");
             let bundled = bundling.without_platform(&self.platforms, &resolved, &output);

@@ -139,6 +139,13 @@ impl PropDefinition {
             .filter(|value| !value.is_null())
     }
 
+    /// The name of the data store that the prop stands for, with these values: the configured one, else the default.
+    pub fn data_store<'a>(&'a self, configured: &'a ConfiguredProps) -> Option<&'a str> {
+        let is_store = self.kind() == PropKind::DataStore;
+        let value = configured.get(&self.name).or(self.default_value());
+        value.filter(|_| is_store)?.as_str()
+    }
+
     /// Whether the value is stored encrypted and never shown.
     pub fn is_secret(&self) -> bool {
         self.flag("secret")

@@ -34,6 +34,7 @@ mod origin;
 mod outbound;
 mod platform;
 mod platform_event;
+mod progress;
 mod props;
 mod proxies;
 mod quotas;
@@ -69,6 +70,7 @@ pub use files::{
 pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use platform::{Parts, Platform, Readiness};
+pub use progress::{DeployPart, observed};
 pub use proxies::TrustedProxies;
 pub use runner::RunReport;
 pub use secrets::{KeyFile, KeyRing};
@@ -85,6 +87,7 @@ pub use use_cases::{
         Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
         LinkOpened, NewConnect,
     },
+    data_store_users::DataStoreUser,
     data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
     delivery_search::{ChangeDeliveries, DeliveriesChanged},
@@ -120,7 +123,9 @@ pub use use_cases::{
 pub use workflows::{UploadPlace, WaitUrls};
 
 // The types of store, engine, workflow and mail that use cases give and take, for crates that may not know those.
-pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
+pub use headwater_engine::{
+    BuildPart, Hook, LockedPackage, LogLevel, PackageModules, Response, locked_packages,
+};
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_workflow::{
     path::Path as StepPath,

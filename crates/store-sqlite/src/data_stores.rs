@@ -1,6 +1,7 @@
 //! The data store trait on SQLite.
 
 mod read;
+mod sources;
 pub(crate) mod stores;
 mod sweep;
 mod write;
@@ -13,8 +14,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    DataStore, DataStoreRef, DataStores, NewRecord, Owner, Progress, Record, RecordRange,
-    RecordWritten, StoreError,
+    DataStore, DataStoreRef, DataStoreSource, DataStores, NewRecord, Owner, Progress, Record,
+    RecordRange, RecordWritten, StoreError,
 };
 
 use crate::store::SqliteStore;
@@ -135,6 +136,15 @@ impl DataStores for SqliteStore {
     ) -> Result<Page<DataStore>, StoreError> {
         let (owner, page) = (owner.clone(), page.clone());
         self.read(move |connection| stores::listed(connection, &owner, &page, now_ms))
+            .await
+    }
+
+    async fn data_store_sources(
+        &self,
+        store: &DataStoreRef,
+    ) -> Result<Vec<DataStoreSource>, StoreError> {
+        let store = store.clone();
+        self.read(move |connection| sources::of(connection, &store))
             .await
     }
 

@@ -59,6 +59,20 @@ impl SourceDeployments for SqliteStore {
         })
         .await
     }
+
+    async fn deployed_source(&self, id: &DeploymentId) -> Result<Option<SourceId>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| {
+            let failed = failed("looking for the source of a deployment");
+            let mut statement = connection
+                .prepare_cached("SELECT source_id FROM source_deployments WHERE id = ?")
+                .map_err(&failed)?;
+            let mut rows = statement.query([id.as_str()]).map_err(&failed)?;
+            let row = rows.next().map_err(&failed)?;
+            row.map(|row| parsed(row, "source_id")).transpose()
+        })
+        .await
+    }
 }
 
 /// Writes the deployment that a settlement is, and takes the oldest away.

@@ -213,6 +213,7 @@ macro_rules! conformance_tests {
                 data_stores_are_paged_both_ways,
                 a_deleted_data_store_is_gone_with_its_records,
                 data_stores_end_with_their_user,
+                the_sources_of_a_data_store_are_those_whose_props_stand_for_it,
             }
             nodes {
                 two_nodes_never_hold_one_runnable,

@@ -6,6 +6,7 @@
 use async_trait::async_trait;
 use headwater_model::{
     data_store::DataStoreName,
+    id::SourceId,
     limits::DataStoreLimits,
     page::{Page, PageRequest},
     time::EpochMs,
@@ -71,6 +72,17 @@ pub struct RecordRange<'a> {
     pub limit: u32,
     /// The bytes of values after which no further record is added.
     pub bytes: usize,
+}
+
+/// A source that uses a data store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataStoreSource {
+    /// The source.
+    pub id: SourceId,
+    /// Its name.
+    pub name: String,
+    /// The props that stand for the data store.
+    pub props: Vec<String>,
 }
 
 /// The result of writing a record.
@@ -178,6 +190,14 @@ pub trait DataStores {
         page: &PageRequest<DataStoreName>,
         now_ms: EpochMs,
     ) -> Result<Page<DataStore>, StoreError>;
+
+    /// The sources whose props stand for a data store, in the order of ids, whether it has been written to or not.
+    /// MUST be those of its owner alone, with every prop by its value or its default
+    /// (`conformance::data_stores::the_sources_of_a_data_store_are_those_whose_props_stand_for_it`).
+    async fn data_store_sources(
+        &self,
+        store: &DataStoreRef,
+    ) -> Result<Vec<DataStoreSource>, StoreError>;
 
     /// Deletes a data store with its records. False: there was none.
     async fn delete_data_store(&self, store: &DataStoreRef) -> Result<bool, StoreError>;

@@ -45,6 +45,8 @@ pub struct RunSearchFilter {
     pub min_ms: Option<u64>,
     /// Text that the error has, in ASCII letters of any case.
     pub words: Option<String>,
+    /// The id of the request that caused them, or of the trace that they are part of.
+    pub origin: Option<String>,
 }
 
 /// A run that was found.

@@ -84,4 +84,9 @@ pub trait SourceDeployments {
         source_id: &SourceId,
         id: &DeploymentId,
     ) -> Result<Option<SourceDeployment>, StoreError>;
+
+    /// The source whose deployment this is, whoever owns it. MUST be that of
+    /// [`SourceDeployments::source_deployment`]
+    /// (`conformance::source_deployments::a_deployment_is_its_sources_alone`).
+    async fn deployed_source(&self, id: &DeploymentId) -> Result<Option<SourceId>, StoreError>;
 }

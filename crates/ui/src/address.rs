@@ -66,6 +66,12 @@ pub(crate) fn of_workflow_run(workflow: &WorkflowId, run: &InvocationId) -> Stri
     format!("{}/runs/{run}", workflow.address())
 }
 
+/// The list of the runs that a request caused, or that are part of a trace.
+pub(crate) fn of_origin(id: &str) -> String {
+    let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    format!("/runs?status=any&origin={id}")
+}
+
 /// The path if it is one of this node; its home otherwise. Browsers take `//` and `/\` for the beginning of another host.
 pub(crate) fn own_path(next: &str) -> &str {
     let is_own = next.starts_with('/')
@@ -92,6 +98,12 @@ mod tests {
             let expected = format!("/{kind}/{emitter}/events/{event}");
             assert_eq!(of_event(&emitter, &event), expected);
         }
+    }
+
+    #[test]
+    fn ids_of_requests_are_escaped() {
+        let address = of_origin("a+b=1&x");
+        assert_eq!(address, "/runs?status=any&origin=a%2Bb%3D1%26x");
     }
 
     #[test]

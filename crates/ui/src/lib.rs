@@ -23,6 +23,7 @@ mod part;
 mod path;
 mod problem;
 mod problem_page;
+mod progress;
 mod query;
 mod reply;
 mod shell;

@@ -19,6 +19,7 @@ pub(crate) mod name;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod payload;
+pub(crate) mod progress;
 pub(crate) mod run_status;
 pub(crate) mod schedule;
 pub(crate) mod selection;

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use headwater_platform::{PlatformError, Remote};
+use headwater_platform::{PlatformError, Remote, observed};
 use url::form_urlencoded;
 
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     headers, layout,
     problem::Problem,
     problem_page,
+    progress::{Work, taken_out},
     reply::{Page, see_other},
     state::Ui,
     visit::{Theme, Visit, came_from, host_of, remote},
@@ -39,7 +40,10 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     let mut response = match reads {
         true => answering.await,
         // The act is recorded, even if the browser goes away meanwhile.
-        false => ui.platform.carry_out(answering).await,
+        false => {
+            let answering = followed(work_of(&ui, &visit), answering);
+            ui.platform.carry_out(answering).await
+        }
     };
     let extensions = response.extensions_mut();
     let page = extensions.remove::<Page>();
@@ -77,6 +81,21 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     response
 }
 
+/// The work that the page which sent a form follows, if it wants to.
+fn work_of(ui: &Ui, visit: &Visit) -> Option<Arc<Work>> {
+    let session = &visit.signed_in.as_ref()?.session.id;
+    let name = visit.progress.as_deref()?;
+    Some(ui.works.of(session, name))
+}
+
+/// The answer to a form, whose parts are told to whoever follows its work.
+async fn followed(work: Option<Arc<Work>>, answering: impl Future<Output = Response>) -> Response {
+    match work {
+        Some(work) => observed(move |part| work.begins(part), answering).await,
+        None => answering.await,
+    }
+}
+
 async fn visit(
     ui: &Ui,
     (host, from): (&str, Remote),
@@ -100,6 +119,7 @@ async fn visit(
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     let workspace = pairs.find(|(name, _)| name == "workspace");
     let location = uri.path_and_query();
+    let (location, progress) = taken_out(location.map_or("/", |location| location.as_str()));
     Ok(Visit {
         signed_in,
         nonce: STANDARD.encode(nonce),
@@ -108,9 +128,8 @@ async fn visit(
         flash: cookies.get(Cookie::Flash),
         is_local: Ui::is_loopback(host),
         now_ms: ui.env().now_ms(),
-        location: location
-            .map_or("/", |location| location.as_str())
-            .to_owned(),
+        location,
+        progress,
         workspace: workspace.and_then(|(_, id)| id.parse().ok()),
         came_from: came_from(headers, host),
         cookies,

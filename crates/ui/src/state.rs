@@ -7,10 +7,14 @@ use headwater_platform::{Environment, Platform};
 use parking_lot::Mutex;
 use url::{Host, Url};
 
+use crate::progress::Works;
+
 /// The web UI of a node.
 pub(crate) struct Ui {
     pub(crate) platform: Arc<Platform>,
     pub(crate) streams: Streams,
+    /// The forms whose progress is told.
+    pub(crate) works: Works,
     /// The host of the public URL.
     public_host: Option<String>,
     /// Whether browsers come over TLS when they come by the public URL.
@@ -29,6 +33,7 @@ impl Ui {
         Self {
             platform,
             streams: Streams::default(),
+            works: Works::default(),
             public_host,
             is_public_tls,
             public_path,

@@ -60,6 +60,8 @@ pub(crate) struct Topics {
     /// The emitter whose new events are rows.
     pub(crate) rows: Option<EmitterId>,
     pub(crate) changes: Vec<Topic>,
+    /// The name of a form's work whose progress is told.
+    pub(crate) work: Option<String>,
 }
 
 impl Topics {
@@ -74,6 +76,7 @@ impl Topics {
                 ("workflow", id) if topics.rows.is_none() => {
                     topics.rows = Some(EmitterId::Workflow(id.parse().ok()?));
                 }
+                ("work", name) if topics.work.is_none() => topics.work = Some(name.to_owned()),
                 ("changes", name) if topics.changes.len() < TOPICS_MAX => {
                     topics.changes.push(Topic::parse(name)?);
                 }
@@ -108,6 +111,7 @@ mod tests {
         let read = Topics::parse(&format!("source:{source},{}", names.join(","))).unwrap();
         assert_eq!(read.rows, Some(EmitterId::Source(source)));
         assert_eq!(read.changes, all);
+        assert_eq!(read.work, None);
         for unreadable in [
             "",
             "sources",
@@ -118,6 +122,8 @@ mod tests {
         ] {
             assert_eq!(Topics::parse(unreadable), None, "{unreadable}");
         }
+        let followed = Topics::parse("work:name").unwrap();
+        assert_eq!(followed.work.as_deref(), Some("name"));
         let many = [Topic::Sources.name().as_str(); 5].join(",");
         assert_eq!(Topics::parse(&many), None);
     }

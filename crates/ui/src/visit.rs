@@ -66,6 +66,8 @@ pub(crate) struct Visit {
     pub(crate) is_local: bool,
     /// Path and query.
     pub(crate) location: String,
+    /// The name under which the browser follows what the request begins.
+    pub(crate) progress: Option<String>,
     /// Path and query of the page of this node that led here.
     pub(crate) came_from: Option<String>,
     /// The workspace whose things lists show; the person's own without one.

@@ -5,7 +5,7 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_model::data_store::DataStoreName;
+use headwater_model::{data_store::DataStoreName, id::RunnableId};
 
 use headwater_platform::{NamedDataStore, PlatformError};
 
@@ -15,8 +15,8 @@ use crate::{
     extract::{Pages, Paging, Params, PathText, cursor},
     openapi::failure,
     wire::{
-        Data, DataStore, Paged, Record, RecordRequest, RecordsRequest, TextCursor, WorkspaceScope,
-        WriteRecord, place,
+        Data, DataStore, DataStoreUser, Paged, Record, RecordRequest, RecordsRequest, TextCursor,
+        WorkspaceScope, WriteRecord, place,
     },
 };
 
@@ -45,6 +45,35 @@ pub(crate) async fn list(
         page,
         |store| cursor(&place(store.name.as_str())),
         DataStore::from,
+    )))
+}
+
+/// Lists what uses a data store
+///
+/// The sources and workflows whose props name it, sources first. Of workflows the first 1,000 of its owner are looked at; a
+/// step whose expression names it is not listed. Not part of Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/data_stores/{name}/users",
+    operation_id = "list_data_store_users",
+    tag = "Data stores",
+    params(("name" = String, Path), Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of sources and workflows.", body = Paged<DataStoreUser>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn users(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathText(name): PathText<String>,
+    Paging(page): Paging<RunnableId>,
+    Params(scope): Params<WorkspaceScope>,
+) -> PageReply<DataStoreUser> {
+    let workspace_id = scope.workspace_id();
+    let named = NamedDataStore { name, workspace_id };
+    let page = platform.data_store_users(&caller, &named, &page).await?;
+    Ok(Json(Paged::new(
+        page,
+        |user| cursor(&user.runnable),
+        DataStoreUser::from,
     )))
 }
 

@@ -3,7 +3,11 @@
 use std::str::FromStr;
 
 use headwater_model::page::{PageRequest, Position};
-use headwater_model::{data_store::DataStoreName, id::WorkspaceId, time::EpochMs};
+use headwater_model::{
+    data_store::DataStoreName,
+    id::{RunnableId, SourceId, WorkflowId, WorkspaceId},
+    time::EpochMs,
+};
 use headwater_platform::NamedDataStore;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -36,6 +40,38 @@ impl From<headwater_platform::DataStore> for DataStore {
             bytes: store.bytes,
             created_at_ms: store.created_at_ms,
             updated_at_ms: store.updated_at_ms,
+        }
+    }
+}
+
+/// A source or workflow that uses a data store.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DataStoreUser {
+    /// The source; absent if a workflow uses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Source>)]
+    source_id: Option<SourceId>,
+    /// The workflow; absent if a source uses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Workflow>)]
+    workflow_id: Option<WorkflowId>,
+    /// The name of the source or workflow.
+    name: String,
+    /// The props that stand for the data store; of a workflow, `STEP.PROP`.
+    props: Vec<String>,
+}
+
+impl From<headwater_platform::DataStoreUser> for DataStoreUser {
+    fn from(user: headwater_platform::DataStoreUser) -> Self {
+        let (source_id, workflow_id) = match user.runnable {
+            RunnableId::Source(id) => (Some(id), None),
+            RunnableId::Workflow(id) => (None, Some(id)),
+        };
+        Self {
+            source_id,
+            workflow_id,
+            name: user.name,
+            props: user.props,
         }
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct SearchRuns {
     min_ms: Option<u32>,
     /// Only those that failed with an error whose first line has this text, in any case.
     q: Option<String>,
+    /// Only those that this request caused, or that are part of this trace: the id of either, as runs tell it.
+    origin: Option<String>,
 }
 
 impl SearchRuns {
@@ -83,6 +85,7 @@ impl SearchRuns {
             until_ms: self.until,
             min_ms: self.min_ms.map(u64::from),
             words: self.q.filter(|words| !words.is_empty()),
+            origin: self.origin.filter(|id| !id.is_empty()),
         })
     }
 }

@@ -22,6 +22,11 @@ pub(crate) enum DataStoresCommand {
         #[arg(long, value_name = "TEXT")]
         prefix: Option<String>,
     },
+    /// List the sources and workflows whose props name a data store
+    Users {
+        /// Data store: its name
+        name: String,
+    },
     /// Print the value of a record
     Get {
         /// Data store: its name

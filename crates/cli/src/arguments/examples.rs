@@ -144,6 +144,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "data-stores show",
         &["headwater data-stores show seen --prefix user-"],
     ),
+    ("data-stores users", &["headwater data-stores users seen"]),
     (
         "data-stores get",
         &["headwater data-stores get seen user-7"],

@@ -50,6 +50,9 @@ pub(crate) struct ListRunsArguments {
     /// Only those with an error whose first line has this text
     #[arg(short = 'q', long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
+    /// Only those that this request caused, or that are part of this trace: the id of either
+    #[arg(long, value_name = "ID")]
+    pub(crate) origin: Option<String>,
     /// Number of the latest runs to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,

@@ -22,6 +22,7 @@ pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Re
     match arguments.command {
         DataStoresCommand::List => list(session).await?,
         DataStoresCommand::Show { name, prefix } => show(session, &name, prefix).await?,
+        DataStoresCommand::Users { name } => list_users(session, &name).await?,
         DataStoresCommand::Get { name, key } => get(session, &name, key).await?,
         DataStoresCommand::Set {
             name,
@@ -121,11 +122,49 @@ async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
+/// The sources and workflows that use a data store.
+async fn users(session: &Session, name: &str) -> Result<Vec<Value>> {
+    let path = ["data_stores", name, "users"];
+    session.client.list_scoped(&path).await
+}
+
+async fn list_users(session: &Session, name: &str) -> Result<()> {
+    let users = users(session, name).await?;
+    if users.is_empty() && !session.json {
+        output::note("no source and no workflow names it in its props");
+        return Ok(());
+    }
+    let rows = users.iter().map(|user| {
+        let id = ["source_id", "workflow_id"].map(|field| text(user, field));
+        vec![id.concat(), text(user, "name").to_owned(), props(user)]
+    });
+    let listing = table::listing(&["id", "name", "props"], rows.collect());
+    session.print(&Value::from(users), |_| listing)
+}
+
+fn props(user: &Value) -> String {
+    let props = user["props"].as_array().into_iter().flatten();
+    let props: Vec<_> = props.filter_map(Value::as_str).collect();
+    props.join(", ")
+}
+
+/// The question whether to delete a data store, with the names of what uses it.
+fn question(name: &str, users: &[Value]) -> String {
+    let names: Vec<_> = users.iter().map(|user| text(user, "name")).collect();
+    let uses = match &*names {
+        [] => String::new(),
+        [only] => format!(" {only} uses it and begins with an empty one."),
+        _ => format!(" {} use it and begin with an empty one.", names.join(", ")),
+    };
+    format!("Delete data store {name} with all its records?{uses}")
+}
+
 async fn delete(session: &Session, name: &str, yes: bool) -> Result<()> {
-    confirm::deletion(
-        &format!("Delete data store {name} with all its records?"),
-        yes,
-    )?;
+    let users = match yes {
+        true => Vec::new(),
+        false => users(session, name).await?,
+    };
+    confirm::deletion(&question(name, &users), yes)?;
     let path = ["data_stores", name];
     session.client.delete_scoped(&path).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;

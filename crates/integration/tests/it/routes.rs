@@ -54,6 +54,9 @@ mod data_stores {
     mod records {
         mod get;
     }
+    mod users {
+        mod get;
+    }
 }
 mod deliveries {
     mod counts {

@@ -8,6 +8,7 @@ mod pages;
 mod policy;
 mod routes;
 mod runs;
+mod searching;
 mod selecting;
 mod settings;
 mod signing_in;

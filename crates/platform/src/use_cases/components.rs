@@ -18,6 +18,7 @@ use crate::{
     caller::Caller,
     error::PlatformError,
     platform::Platform,
+    progress,
 };
 
 /// Packages that a request may declare.
@@ -293,6 +294,7 @@ impl Platform {
             ranges: input.ranges()?,
             owner: owner.tenant().to_owned(),
             is_step: false,
+            observer: progress::of_build(),
         };
         let build = self.core.engine.build(request).await.map_err(unbuilt)??;
         Ok(self.component_from(owner, input.component_url.clone(), build))
@@ -331,6 +333,7 @@ impl Platform {
             ranges: declared_ranges(&component.lock),
             owner: component.owner.tenant().to_owned(),
             is_step: false,
+            observer: progress::of_build(),
         };
         if let Some(Ok(code @ ComponentCode::Url(_))) = component.code_url.as_deref().map(module_at)
             && let Ok(build) = self

@@ -176,7 +176,7 @@ impl Platform {
     }
 
     /// The data store, if there may be one of that name.
-    async fn known_data_store(
+    pub(super) async fn known_data_store(
         &self,
         caller: &Caller,
         named: &NamedDataStore,

@@ -24,6 +24,7 @@ use crate::{
     environment::Environment,
     error::PlatformError,
     platform::Platform,
+    progress,
     use_cases::{
         components::{ComponentInput, unbuilt},
         registry::publishable,
@@ -163,6 +164,7 @@ impl Platform {
             ranges: code.ranges,
             owner: component.owner.tenant().to_owned(),
             is_step: false,
+            observer: progress::of_build(),
         }))
     }
 }

@@ -112,6 +112,38 @@ impl Content {
         }))
     }
 
+    /// The data stores of steps, as `STEP.PROP` with the name; without those that an expression names in each run.
+    ///
+    /// # Errors
+    /// As [`Content::definition`], and those of the store.
+    pub(crate) async fn data_stores(
+        &self,
+        store: &dyn Store,
+    ) -> Result<Vec<(String, String)>, PlatformError> {
+        let definition = self.definition()?;
+        let mut found = Vec::new();
+        for node in definition.nodes().filter(|node| !node.is_disabled) {
+            let NodeKind::Step(step) = &node.kind else {
+                continue;
+            };
+            let namespace = node.namespace.as_str();
+            let Some(id) = self.steps.get(namespace) else {
+                continue;
+            };
+            let component = store.component(id).await?;
+            let props = component.into_iter().flat_map(|one| one.description.props);
+            for prop in props.filter(|prop| prop.kind() == PropKind::DataStore) {
+                let given = step.props.get(&prop.name);
+                let literal = given.map(|given| compiled_literal(given).map(named));
+                let value = literal.unwrap_or_else(|| prop.default_value().cloned());
+                if let Some(Value::String(name)) = value {
+                    found.push((format!("{namespace}.{}", prop.name), name));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Whether a step responds, as far as its code tells.
     fn has_response(&self, definition: &Definition) -> bool {
         definition.nodes().any(|node| {

@@ -45,6 +45,7 @@ pub(super) struct Scope {
     trigger: Option<String>,
     min_ms: Option<i64>,
     words: Option<String>,
+    origin: Option<String>,
     now_ms: EpochMs,
 }
 
@@ -58,9 +59,15 @@ enum Arm {
     ManyOpen,
 }
 
-/// Whether a row of invocations is described by a filter, whose fields are `?4` to `?6`.
-const OPEN_MATCHES: &str =
-    "(?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR queued_at_ms <= ?5) AND ?6 IS NULL";
+/// Whether a row is of the request or trace `?8`; a `traceparent` has the trace's 32 digits behind its version.
+const ORIGIN_MATCHES: &str = "(?8 IS NULL OR coalesce(request_id, '') = ?8 OR coalesce(substr(traceparent, 4, 32), '') = lower(?8))";
+
+/// Whether a row of invocations is described by a filter, whose fields are `?4` to `?6` and `?8`.
+fn open_matches() -> String {
+    format!(
+        "(?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR queued_at_ms <= ?5) AND ?6 IS NULL AND {ORIGIN_MATCHES}"
+    )
+}
 
 /// The arms of a walk.
 pub(super) struct RunArms<'a> {
@@ -92,6 +99,7 @@ impl Scope {
                 .words
                 .as_ref()
                 .map(|words| words.to_ascii_lowercase()),
+            origin: filter.origin.clone(),
             now_ms,
         })
     }
@@ -142,9 +150,10 @@ impl Scope {
         let failed = failed("searching runs");
         let mut statement = connection
             .prepare_cached(&format!(
-                "SELECT id, id > ?2 AND id < ?3 AND {OPEN_MATCHES} AS matches
+                "SELECT id, id > ?2 AND id < ?3 AND {} AS matches
                  FROM invocations INDEXED BY invocations_by_runnable WHERE runnable_id = ?1
-                 ORDER BY due_at_ms, position LIMIT ?7"
+                 ORDER BY due_at_ms, position LIMIT ?7",
+                open_matches()
             ))
             .map_err(&failed)?;
         let mut open = Vec::new();
@@ -158,7 +167,8 @@ impl Scope {
                 self.queued_before(),
                 self.words,
                 // One more than may be looked at shows whether these are all.
-                left.saturating_add(1)
+                left.saturating_add(1),
+                self.origin
             ];
             let mut rows = statement.query(parameters).map_err(&failed)?;
             while let Some(row) = rows.next().map_err(&failed)? {
@@ -191,7 +201,8 @@ impl Scope {
             self.trigger,
             self.queued_before(),
             self.words,
-            limit
+            limit,
+            self.origin
         ];
         read(connection, &many_open_sql(direction), parameters, looked_at)
     }
@@ -236,8 +247,9 @@ impl Scope {
 /// Invocations between `?2` and `?3`, by the index of ids; only those of sources and workflows in the list `?1` match.
 fn many_open_sql(direction: Direction) -> String {
     format!(
-        "SELECT id, {OPEN_MATCHES} AS matches, runnable_id IN (SELECT value FROM json_each(?1)) AS is_visible
+        "SELECT id, {} AS matches, runnable_id IN (SELECT value FROM json_each(?1)) AS is_visible
          FROM invocations WHERE id > ?2 AND id < ?3 ORDER BY id {} LIMIT ?7",
+        open_matches(),
         direction.order()
     )
 }
@@ -294,7 +306,8 @@ impl RunArms<'_> {
     fn sql(&self, failed: bool, direction: Direction) -> String {
         format!(
             "SELECT id, {} AND (?4 IS NULL OR trigger = ?4) AND (?5 IS NULL OR ended_at_ms - started_at_ms >= ?5)
-                    AND (?6 IS NULL OR instr(lower(coalesce(error, '')), ?6) > 0) AS matches
+                    AND (?6 IS NULL OR instr(lower(coalesce(error, '')), ?6) > 0)
+                    AND {ORIGIN_MATCHES} AS matches
              FROM runs WHERE runnable_id = ?1 AND failed = {} AND id > ?2 AND id < ?3 ORDER BY id {} LIMIT ?7",
             self.outcomes.as_deref().unwrap_or("TRUE"),
             u8::from(failed),
@@ -346,7 +359,8 @@ impl Arms for RunArms<'_> {
             scope.trigger,
             scope.min_ms,
             scope.words,
-            row_limit
+            row_limit,
+            scope.origin
         ];
         let sql = self.sql(failed, direction);
         read(connection, &sql, parameters, |row| looked(row, false))

@@ -4,15 +4,20 @@ use headwater_model::{
     data_store::DataStoreName,
     limits::{DATA_STORE_PAGE_BYTES, DataStoreLimits},
     page::{Page, PageRequest, Position},
+    prop::PropDefinition,
     time::EpochMs,
 };
+use serde_json::json;
 
 use super::{
     Factory,
     catalog::{keyed, walk},
     fixture::*,
 };
-use crate::{DataStore, DataStoreRef, NewRecord, Owner, RecordRange, RecordWritten, Store};
+use crate::{
+    DataStore, DataStoreRef, DataStoreSource, NewRecord, Owner, RecordRange, RecordWritten, Source,
+    Store,
+};
 
 /// More than one step of sweeping takes.
 const MANY: usize = 25;
@@ -420,4 +425,54 @@ pub async fn data_stores_end_with_their_user(factory: &dyn Factory) {
         assert!(store.data_store(each, T0).await.unwrap().is_none());
     }
     assert_eq!(sweep(&*store, T0).await, 2);
+}
+
+/// By a value or a default, by props that came later too; not those of others, of other names, or of other types.
+pub async fn the_sources_of_a_data_store_are_those_whose_props_stand_for_it(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, workspace) = (owner(), workspace_owner());
+    let prop = |definition: serde_json::Value| -> PropDefinition {
+        serde_json::from_value(definition).unwrap()
+    };
+    let props = [
+        prop(json!({"name": "seen", "type": "data_store"})),
+        prop(json!({"name": "usual", "type": "data_store", "default": "orders"})),
+        prop(json!({"name": "text", "type": "string"})),
+    ];
+    let begin_with = async |owner: &Owner, name: &str, configured: serde_json::Value| {
+        let mut component = saved_component(owner, None);
+        component.description.props = props.to_vec();
+        let id = component.id.clone();
+        let saved = store.save_component(component, artifact(b"archive"));
+        saved.await.unwrap();
+        let mut source = begin(&*store, epoch, owner, name).await;
+        source.spec.component_id = id;
+        source.spec.name = name.to_owned();
+        source.spec.configured_props = configured.as_object().unwrap().clone();
+        if name == "later" {
+            let later = json!({"name": "more", "type": "data_store"});
+            source.spec.dynamic_props = vec![prop(later)];
+        }
+        settle(&*store, source).await
+    };
+    let other = json!({"usual": "other", "text": "orders"});
+    begin_with(&mine, "other", other).await;
+    let both = begin_with(&mine, "both", json!({"seen": "orders"})).await;
+    let later = json!({"usual": "other", "more": "orders"});
+    let later = begin_with(&mine, "later", later).await;
+    let theirs = begin_with(&workspace, "theirs", json!({})).await;
+    let used = async |owner: &Owner| {
+        let used = store.data_store_sources(&named(owner, "orders")).await;
+        used.unwrap()
+    };
+    let source = |source: &Source, props: &[&str]| DataStoreSource {
+        id: source.id.clone(),
+        name: source.spec.name.clone(),
+        props: props.iter().map(|&prop| prop.to_owned()).collect(),
+    };
+    let mut expected = [source(&both, &["seen", "usual"]), source(&later, &["more"])];
+    expected.sort_by(|one, other| one.id.cmp(&other.id));
+    assert_eq!(used(&mine).await, expected);
+    assert_eq!(used(&workspace).await, [source(&theirs, &["usual"])]);
+    assert_eq!(used(&owner()).await, []);
 }

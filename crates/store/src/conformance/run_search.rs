@@ -2,6 +2,7 @@
 
 use headwater_model::{
     id::{InvocationId, RunnableId},
+    origin::Origin,
     outcome::Limit,
     page::{PageRequest, Position},
     time::EpochMs,
@@ -187,6 +188,14 @@ pub async fn runs_of_all_sources_are_paged_both_ways(factory: &dyn Factory) {
     assert_eq!(page(Position::Before(at(1))).await, newest_first[..1]);
 }
 
+/// Caused by a request that is part of no trace.
+fn of_request(id: &str) -> Origin {
+    Origin {
+        request_id: Some(id.into()),
+        trace: None,
+    }
+}
+
 /// The runs of a filter's cases: slow, thrown, at a limit, cancelled and queued, oldest first.
 async fn various(store: &dyn Store, source: &Leased, other: &Leased) -> [InvocationId; 5] {
     let slow = EndedRun {
@@ -194,9 +203,13 @@ async fn various(store: &dyn Store, source: &Leased, other: &Leased) -> [Invocat
         trigger: RunTrigger::Timer,
         ..returned()
     };
-    let late = failed(RunOutcome::LimitExceeded(Limit::Wall), "too slow");
+    let late = EndedRun {
+        origin: of_request("its-own"),
+        ..failed(RunOutcome::LimitExceeded(Limit::Wall), "too slow")
+    };
     let cancelled = failed(RunOutcome::Cancelled, "by its user");
     let mut queued = manual(&source.id, "1");
+    queued.origin = of_request("Queued.1");
     queued.now_ms = T0 + 4 * SECOND;
     queued.id = InvocationId::new(queued.now_ms, entropy());
     let open = queued.id.clone();
@@ -229,6 +242,8 @@ pub async fn runs_are_found_by_each_field_of_the_filter(factory: &dyn Factory) {
     };
     let other = Some(runnable(&other));
     let boom_in_any_case = "bOOm".to_owned();
+    let of_origin = |id: &str| with(&|filter| filter.origin = Some(id.to_owned()));
+    let trace_id = format!("{:032x}", trace().trace_id);
     let cases = [
         (with(&|_| {}), vec![open, gone, late, boom, slow]),
         (in_states(true, &[]), vec![open]),
@@ -262,6 +277,12 @@ pub async fn runs_are_found_by_each_field_of_the_filter(factory: &dyn Factory) {
             with(&|filter| filter.words = Some(boom_in_any_case.clone())),
             vec![boom],
         ),
+        (of_origin("its-own"), vec![late]),
+        (of_origin("Queued.1"), vec![open]),
+        (of_origin("queued.1"), vec![]),
+        (of_origin(&trace_id), vec![gone, boom, slow]),
+        (of_origin(&trace_id.to_uppercase()), vec![gone, boom, slow]),
+        (of_origin(&trace_id[1..]), vec![]),
     ];
     let me = viewer(&mine);
     for (filter, expected) in cases {

@@ -150,8 +150,11 @@ pub async fn a_deployment_is_its_sources_alone(factory: &dyn Factory) {
     };
     assert_eq!(found(&source).await, Some(id.clone()));
     assert_eq!(found(&other).await, None);
+    let whose = async || store.deployed_source(&id).await.unwrap();
+    assert_eq!(whose().await.as_ref(), Some(&source.id));
     store.delete_source(&source.lease).await.unwrap();
     assert_eq!(found(&source).await, None);
+    assert_eq!(whose().await, None);
     assert_eq!(all(&*store, &source.id).await, []);
 }
 

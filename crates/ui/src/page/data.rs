@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod show;
+mod users;
 
 use axum::{
     RequestPartsExt as _,
@@ -40,7 +41,12 @@ impl<S: Send + Sync> FromRequestParts<S> for StoreName {
 }
 
 /// The address of a page of a data store, in the same workspace.
-fn address(visit: &Visit, name: &str, rest: &str, parameters: &[(&str, &str)]) -> String {
+pub(super) fn address(
+    visit: &Visit,
+    name: &str,
+    rest: &str,
+    parameters: &[(&str, &str)],
+) -> String {
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
     let mut query = Serializer::new(String::new());
     if let Some(id) = &visit.workspace {

@@ -1,5 +1,6 @@
 //! `/live`: what a page follows, over one stream: new events of an emitter, as rows that the same code rendered as those
-//! on the page, and the word that something else on the page has changed (docs/guide/web-ui.md, "Live").
+//! on the page, the word that something else on the page has changed, and the progress of a form that deploys
+//! (docs/guide/web-ui.md, "Live").
 //!
 //! The page says up to which event it was rendered, so that nothing is missed between page and stream, and nothing comes
 //! twice. A reader that is slow loses its place at the feed, comes again with the last event it has, and goes on there.
@@ -24,13 +25,13 @@ use headwater_model::{
     id::{EmitterId, EventId},
     time::EpochMs,
 };
-use headwater_platform::{Change, Follow, Portion, default_channels};
+use headwater_platform::{Change, DeployPart, Follow, Portion, default_channels};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use crate::{
-    part::event_row,
+    part::{event_row, progress},
     problem::Problem,
     reply::FormReply,
     state::{StreamPlace, Ui},
@@ -50,7 +51,8 @@ const ROWS_MAX: usize = 50;
 /// The topics of a page, and up to where it shows them.
 #[derive(Deserialize)]
 pub(crate) struct Followed {
-    /// `source:dc_…` or `workflow:p_…` for rows, `changes:…` for parts, with commas between.
+    /// `source:dc_…` or `workflow:p_…` for rows, `changes:…` for parts, `work:…` for the progress of a form, with commas
+    /// between.
     of: String,
     /// The newest event that the page shows.
     #[serde(default)]
@@ -90,6 +92,13 @@ pub(crate) async fn show(
         Some(emitter) => portions(&ui, &visitor, emitter, &headers, &given).await?,
         None => stream::pending().boxed(),
     };
+    let work = match &topics.work {
+        Some(name) => {
+            let session = &visitor.signed_in().session.id;
+            ui.works.of(session, name).followed().boxed()
+        }
+        None => stream::pending().boxed(),
+    };
     let changes = match topics.changes.is_empty() {
         true => stream::pending().boxed(),
         false => {
@@ -104,6 +113,7 @@ pub(crate) async fn show(
         topics,
         portions,
         changes,
+        work,
         ticks: interval(HANDSHAKE_EVERY),
         asked_at: now,
         has_changed: false,
@@ -155,6 +165,7 @@ struct Following {
     topics: Topics,
     portions: BoxStream<'static, Portion>,
     changes: BoxStream<'static, Change>,
+    work: BoxStream<'static, Vec<DeployPart>>,
     ticks: Interval,
     /// When the session was last known to be one.
     asked_at: Instant,
@@ -176,6 +187,7 @@ impl Following {
                     let change = change?;
                     self.has_changed |= self.topics.changes.iter().any(|topic| topic.covers(&change));
                 }
+                parts = self.work.next() => return Some(begun(&parts?)),
                 () = sleep_until(self.may_tell_at), if self.has_changed => {
                     self.has_changed = false;
                     self.may_tell_at = Instant::now() + CHANGES_EVERY;
@@ -199,6 +211,14 @@ impl Following {
         self.asked_at = Instant::now();
         matches!(self.ui.platform.signed_in(&self.secret).await, Ok(Some(_)))
     }
+}
+
+/// One message with the parts of a deployment that have begun.
+fn begun(parts: &[DeployPart]) -> Bytes {
+    let html = progress::progress(parts).into_string();
+    let said = parts.last().map(|part| progress::told(*part));
+    let data = json!({ "html": html, "said": said });
+    Bytes::from(format!("event: progress\ndata: {data}\n\n"))
 }
 
 /// One message with the rows of some events, newest first as the page has them.

@@ -27,7 +27,7 @@ pub(crate) fn confirm(question: &Question<'_>) -> Markup {
             form.actions method="post" action=(question.action) {
                 @for (name, value) in question.fields { input type="hidden" name=(name) value=(value); }
                 button.danger { (question.button) }
-                a.button.quiet href=(question.back) { "Keep it" }
+                a.button.quiet href=(question.back) { "Go back" }
             }
         }
     }

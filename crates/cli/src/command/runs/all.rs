@@ -57,6 +57,7 @@ async fn filter(
         ("until", time(&arguments.until)),
         ("min_ms", arguments.min_ms.map(|ms| ms.to_string())),
         ("q", arguments.query.clone()),
+        ("origin", arguments.origin.clone()),
     ];
     let given = pairs.into_iter();
     let given = given.filter_map(|(field, value)| Some((field, value?)));

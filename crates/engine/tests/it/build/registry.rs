@@ -247,6 +247,7 @@ async fn a_declared_range_of_a_private_package_is_looked_up_with_the_token() {
             ranges: [(name.clone(), range.to_owned())].into(),
             owner: "somebody".into(),
             is_step: false,
+            observer: headwater_engine::BuildObserver::default(),
         };
         let build = builder.build(request).await.unwrap().unwrap();
         assert_eq!(build.description.name, "Private", "{range}");

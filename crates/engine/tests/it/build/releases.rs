@@ -174,6 +174,7 @@ async fn taken(code: &str, range: &str) -> String {
         ranges: [("list".to_owned(), range.to_owned())].into(),
         owner: "somebody".into(),
         is_step: false,
+        observer: headwater_engine::BuildObserver::default(),
     };
     let built = builder(&registry).await.build(request).await.unwrap();
     match built {

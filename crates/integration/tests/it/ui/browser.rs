@@ -9,4 +9,5 @@ mod live;
 mod looks;
 mod masking;
 mod pictures;
+mod progress;
 mod selecting;

@@ -15,6 +15,7 @@ use crate::{
     chore::Chore,
     error::PlatformError,
     platform::Platform,
+    progress::{self, DeployPart},
     runner::Closing,
     use_cases::sources::{SourceView, UpdateSource, deploy::told_of, plan::Wanted},
 };
@@ -166,18 +167,18 @@ impl Platform {
         target: &Target,
     ) -> Result<Source, PlatformError> {
         let id = &former.id;
-        let loaded = self
-            .runners
-            .load(former.clone(), self.core.component_of(former).await?)
-            .await;
+        let present = self.core.component_of(former).await?;
+        let hooks = present.description.hooks;
+        let loaded = self.runners.load(former.clone(), present).await;
         // A former version that can no longer be loaded (its account is gone) must not keep a new one out.
         if let Ok(loaded) = loaded {
             let runner = self.runners.open(id, loaded);
             runner.pause().await;
-            if former.state != SourceState::Inactive
-                && let Err(error) = runner.hook(Hook::Deactivate, false).await
-            {
-                tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update continues");
+            if former.state != SourceState::Inactive {
+                progress::begins_hook(Hook::Deactivate, hooks);
+                if let Err(error) = runner.hook(Hook::Deactivate, false).await {
+                    tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update continues");
+                }
             }
         }
         if target.deployment.is_some() {
@@ -188,12 +189,14 @@ impl Platform {
             state: SourceState::Updating,
             ..former.clone()
         };
+        progress::begins(DeployPart::Load);
         let loaded = self.runners.load(next, target.component.clone()).await?;
         let runner = self.runners.open(id, loaded);
         if target.active {
             self.endpoints
                 .announce(former, &target.component, &target.spec.endpoints);
             runner.resume();
+            progress::begins_hook(Hook::Activate, target.component.description.hooks);
             runner.hook(Hook::Activate, true).await?;
         }
         let lease = self.leases.of(&id.clone().into()).await?;

@@ -16,6 +16,7 @@ use crate::{
     chore::Chore,
     error::PlatformError,
     platform::Platform,
+    progress::{self, DeployPart},
     runner::{Closing, Reached},
     use_cases::sources::{DeploySource, SourceView, plan::Wanted},
 };
@@ -87,10 +88,12 @@ impl Platform {
         deployment: NewSourceDeployment,
         reached: &mut Reached,
     ) -> Result<Source, PlatformError> {
+        progress::begins(DeployPart::Load);
         let loaded = self.runners.load(source.clone(), component.clone()).await?;
         let runner = self.runners.open(&source.id, loaded);
         for hook in [Hook::Deploy, Hook::Activate] {
             reached.begins(hook);
+            progress::begins_hook(hook, component.description.hooks);
             let ended = runner.call_hook(hook, true).await?;
             reached.ended(hook, &ended);
             ended.verdict(hook)?;

@@ -7,12 +7,12 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::page::PageRequest;
-use headwater_platform::NamedDataStore;
+use headwater_model::page::Page as Listed;
+use headwater_platform::{DataStoreUser, NamedDataStore};
 use maud::html;
 use serde::Deserialize;
 
-use super::{StoreName, address};
+use super::{StoreName, address, users};
 use crate::{
     fields::Fields,
     part::{
@@ -41,10 +41,8 @@ pub(crate) async fn show(
 ) -> PageReply {
     let named = name.named(&visitor);
     // A data store that is not there is not asked about.
-    ui.platform
-        .data_store_records(visitor.caller(), &named, "", &PageRequest::first(1))
-        .await?;
-    Ok(page(&visitor, &named, false))
+    let users = users::of(&ui, &visitor, &named).await?;
+    Ok(page(&visitor, &named, &users, false))
 }
 
 /// Deletes the data store.
@@ -56,7 +54,8 @@ pub(crate) async fn submit(
 ) -> Result<Response, Problem> {
     let named = name.named(&visitor);
     if given.name.trim() != named.name {
-        let page = page(&visitor, &named, true);
+        let users = users::of(&ui, &visitor, &named).await?;
+        let page = page(&visitor, &named, &users, true);
         return Ok(page
             .with_status(StatusCode::UNPROCESSABLE_ENTITY)
             .into_response());
@@ -68,12 +67,22 @@ pub(crate) async fn submit(
     Ok(see_other_saying(&visitor, &visitor.to("/data"), &line))
 }
 
-fn page(visitor: &Visitor, named: &NamedDataStore, is_wrong: bool) -> Page {
+fn page(
+    visitor: &Visitor,
+    named: &NamedDataStore,
+    users: &Listed<DataStoreUser>,
+    is_wrong: bool,
+) -> Page {
     let name = &named.name;
     let body = html! {
         section.confirm {
             h1 { "Delete " (text::value(name)) "?" }
-            p { "All of its records are gone then. Components that use it begin with an empty one." }
+            p { "All of its records are gone then." }
+            @if users.items.is_empty() { p { "No source and no workflow names it in its props. One that does later begins with an empty one." } }
+            @else {
+                p { "These go on with an empty one:" }
+                (users::list(users))
+            }
             form method="post" action=(address(visitor, name, "/delete", &[])) {
                 @if is_wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) "This is not its name. Nothing was deleted." } }
                 div.field {
@@ -83,7 +92,7 @@ fn page(visitor: &Visitor, named: &NamedDataStore, is_wrong: bool) -> Page {
                 }
                 div.actions {
                     button.danger { "Delete the data store" }
-                    a.button.quiet href=(address(visitor, name, "", &[])) { "Keep it" }
+                    a.button.quiet href=(address(visitor, name, "", &[])) { "Go back" }
                 }
             }
         }

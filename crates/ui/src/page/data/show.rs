@@ -6,7 +6,7 @@ use axum::extract::State;
 use headwater_platform::Record;
 use maud::{Markup, html};
 
-use super::{StoreName, address};
+use super::{StoreName, address, users};
 use crate::{
     part::{
         code::quoted,
@@ -32,6 +32,7 @@ pub(crate) async fn show(
         .platform
         .data_store_records(visitor.caller(), &named, &prefix, &visitor.page_request())
         .await?;
+    let users = users::of(&ui, &visitor, &named).await?;
     let name = &named.name;
     let exported: Vec<_> = [("prefix", prefix.as_str())]
         .into_iter()
@@ -61,6 +62,9 @@ pub(crate) async fn show(
             (table(&visitor, name, &records.items))
             (pager(&visitor, &Ends::of(&records, |record| &record.key)))
         }
+        h2 { "Used by" }
+        @if users.items.is_empty() { p.note { "No source and no workflow names it in its props." } }
+        @else { (users::list(&users)) }
     };
     Ok(Page::of(Section::Data, name.clone(), body)
         .command(format!("headwater data-stores show {}", quoted(name))))

@@ -153,7 +153,7 @@ fn facts(logged: &LoggedEvent, of: &EventRef, visitor: &Visitor) -> Markup {
             dt { "Id" } dd { (copyable(&of.id.to_string())) }
             dt { "Size" } dd { (bytes(event.event.get().len())) }
             @if let Some(run) = &event.run_id { dt { "From" } dd { a href={ "/runs/" (run) } { "this run" } } }
-            @if let Some(request) = &logged.origin.request_id { dt { "Request" } dd { code { (request) } } }
+            @if let Some(request) = &logged.origin.request_id { dt { "Request" } dd { a href=(address::of_origin(request)) { code { (request) } } } }
         }
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Wanted {
     pub(super) min_ms: String,
     #[serde(default)]
     pub(super) q: String,
+    #[serde(default)]
+    pub(super) origin: String,
 }
 
 impl Wanted {
@@ -71,7 +73,7 @@ impl Wanted {
     ) -> RunSearchFilter {
         let mut triggers = TRIGGERS.iter();
         let trigger = triggers.find(|(value, _)| *value == self.trigger);
-        let words = self.q.trim();
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         RunSearchFilter {
             states: None,
             workspace_id,
@@ -80,7 +82,8 @@ impl Wanted {
             since_ms: since(&self.since, now_ms),
             until_ms: until(&self.until, now_ms),
             min_ms: self.min_ms.trim().parse().ok(),
-            words: (!words.is_empty()).then(|| words.to_owned()),
+            words: given(&self.q),
+            origin: given(&self.origin),
         }
     }
 
@@ -138,6 +141,7 @@ mod tests {
             until: "x".to_owned(),
             min_ms: "x".to_owned(),
             q: " ".to_owned(),
+            origin: " ".to_owned(),
         };
         assert!(!nonsense.narrows(NOW));
         assert_eq!(nonsense.states(), Wanted::default().states());

@@ -121,6 +121,7 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
         &wanted.since,
         &wanted.until,
         &wanted.emitter,
+        &wanted.origin,
     ];
     let has_more = more.iter().any(|value| !value.is_empty());
     html! {
@@ -152,6 +153,7 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
                     div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since, visitor.now_ms)); }
                     div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until, visitor.now_ms)); }
                     div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
+                    div { label for="origin" { "Request or trace " } input #origin name="origin" value=(wanted.origin) placeholder="its id" autocomplete="off" spellcheck="false"; }
                 }
             }
             button { (icon(Icon::Search)) "Filter" }
@@ -162,7 +164,9 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
 
 /// The address of the same states without the other filters.
 fn cleared(visitor: &Visitor) -> String {
-    let names = ["trigger", "min_ms", "since", "until", "emitter", "q"];
+    let names = [
+        "trigger", "min_ms", "since", "until", "emitter", "q", "origin",
+    ];
     visitor.with(&names.map(|name| (name, None)))
 }
 
@@ -288,6 +292,7 @@ fn command(wanted: &Wanted, now_ms: EpochMs) -> String {
         ("until", filter.until_ms.map(|moment| moment.0.to_string())),
         ("min-ms", filter.min_ms.map(|ms| ms.to_string())),
         ("query", filter.words),
+        ("origin", filter.origin),
     ];
     let flags = flags.into_iter();
     let given = flags.filter_map(|(flag, value)| Some(format!(" --{flag} {}", quoted(&value?))));

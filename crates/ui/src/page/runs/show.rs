@@ -97,8 +97,11 @@ fn facts(run: &RunRecord, visitor: &Visitor) -> Markup {
             dt { "Took" } dd { (time::took(ended.ended_at_ms.since(ended.started_at_ms))) }
             dt { "Code" } dd { code { (ended.version.as_str()) } }
             dt { "Emitted" } dd { (counted(ended.emitted.into(), "event", "events")) }
-            @if let Some(request) = &ended.origin.request_id { dt { "Request" } dd { code { (request) } } }
-            @if let Some(trace) = &ended.origin.trace { dt { "Trace" } dd { code { (trace) } } }
+            @if let Some(request) = &ended.origin.request_id { dt { "Request" } dd { a href=(address::of_origin(request)) { code { (request) } } } }
+            @if let Some(trace) = &ended.origin.trace {
+                @let id = format!("{:032x}", trace.trace_id);
+                dt { "Trace" } dd { a href=(address::of_origin(&id)) { code { (id) } } }
+            }
             dt { "Id" } dd { code { (run.id) } }
         }
     }

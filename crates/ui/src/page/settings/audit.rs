@@ -204,7 +204,7 @@ fn table(records: &[AuditRecord], visitor: &Visitor) -> Markup {
                     tr data-row=(record.id) {
                         td.narrow { (time::ago(record.at_ms, visitor.now_ms)) }
                         th.narrow scope="row" data-label="Act" { a href=(visitor.with(&[("action", Some(&record.action))])) { (text::line(&record.action)) } }
-                        td data-label="Who" { (who(&record.actor, visitor)) }
+                        td.named data-label="Who" { (who(&record.actor, visitor)) }
                         td data-label="Thing" { (thing(record)) }
                         td data-label="From" { (from(record)) }
                         td data-label="More" { (more(&record.details)) }

@@ -74,15 +74,24 @@ fn shown_once(name: &str, secret: &str) -> Page {
 }
 
 async fn list(ui: &Ui, visitor: &Visitor, wrong: Option<&str>) -> PageReply {
-    let keys = ui
-        .platform
-        .keys(visitor.caller(), None, &visitor.page_request())
-        .await?;
+    let wanted = visitor.parameter("key");
+    let request = match wanted {
+        Some(_) => PageRequest::first(PAGE_LIMIT_MAX),
+        None => visitor.page_request(),
+    };
+    let mut keys = ui.platform.keys(visitor.caller(), None, &request).await?;
     let is_only = keys.total_count == 1;
+    if let Some(id) = &wanted {
+        keys.items.retain(|key| key.id.as_str() == id);
+        if keys.items.is_empty() {
+            return Err(Problem::not_found("key", id));
+        }
+    }
     let body = html! {
         p.note { "A key opens the API, the commands and this UI as you. Give each use its own, so that one can be revoked alone." }
         (table(visitor, &keys.items, is_only))
-        (pager(visitor, &Ends::of(&keys, |key| &key.id)))
+        @if wanted.is_some() { p { a href="/settings/keys" { "Show all keys" } } }
+        @else { (pager(visitor, &Ends::of(&keys, |key| &key.id))) }
         h2 { "Create a key" }
         form method="post" action="/settings/keys" {
             @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (wrong) } }

@@ -102,3 +102,28 @@ async fn a_trial_is_shown_above_the_form_that_stays_as_it_is() {
     let sources = node.get("/users/me/sources").await.is(200).items();
     assert!(sources.is_empty(), "{sources:?}");
 }
+
+#[tokio::test]
+async fn a_trial_needs_no_script() {
+    let node = Node::start().await;
+    let form = form(&node, SECRET).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.run_no_script().await;
+    tab.open(&form).await;
+    tab.write("[name='prop.url']", "typed").await;
+    tab.write("[name='prop.key']", "s3cret").await;
+    tab.press("button[value=try]").await;
+    tab.sees_text("#trial", "It emitted 1 event").await;
+    tab.sees_text("#trial", "a line").await;
+    tab.sees("[name='prop.url'][value='typed']").await;
+    tab.open("/deploy/code?template=timer").await;
+    tab.press("button[value=try]").await;
+    tab.sees_text("#trial", "Tried, not deployed").await;
+    let source = node.deploy(SECRET, json!({"url": "u", "key": "k"})).await;
+    tab.open(&format!("/sources/{}/code", source.id)).await;
+    tab.press("button[value=try]").await;
+    tab.sees_text("#trial", "It emitted 1 event").await;
+    let events = node.events(&source).await;
+    assert!(events.is_empty(), "{events:?}");
+}

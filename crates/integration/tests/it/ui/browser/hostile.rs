@@ -5,8 +5,6 @@ mod stage;
 
 use headwater_integration::{Chromium, Look, Node, Receiver, Tab};
 
-use self::stage::Shown;
-
 /// Everything on a page that its own code did not write.
 const STRANGE: &str = r#"(() => {
     const found = [];
@@ -38,15 +36,15 @@ const STRANGE: &str = r#"(() => {
     return found;
 })()"#;
 
-async fn faults(tab: &Tab<'_>, page: &Shown) -> Vec<String> {
-    tab.open(&page.path).await;
+/// Everything that is wrong with the page that is shown, which has to have these texts.
+async fn faults(tab: &Tab<'_>, texts: &[String]) -> Vec<String> {
     let mut faults = tab.problems().await;
     let strange = tab.evaluate(STRANGE).await;
     let strange = strange.as_array().unwrap().iter();
     faults.extend(strange.map(|one| one.as_str().unwrap().to_owned()));
     let text = tab.evaluate("document.documentElement.textContent").await;
     let text = text.as_str().unwrap();
-    let missing = page.texts.iter().filter(|wanted| !text.contains(*wanted));
+    let missing = texts.iter().filter(|wanted| !text.contains(*wanted));
     faults.extend(missing.map(|wanted| format!("`{}` is not shown", wanted.escape_debug())));
     let across = tab.evaluate("document.documentElement.scrollWidth").await;
     if across.as_u64().unwrap() > 360 {
@@ -70,8 +68,33 @@ async fn whatever_the_world_made_is_text() {
     tab.look(look).await;
     let mut all = Vec::new();
     for page in &pages {
-        let found = faults(&tab, page).await;
+        tab.open(&page.path).await;
+        let found = faults(&tab, &page.texts).await;
         all.extend(found.iter().map(|fault| format!("{}: {fault}", page.path)));
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// The result of a trial comes into the page that it was tried from.
+#[tokio::test]
+async fn what_a_trial_shows_is_text() {
+    let node = Node::start().await;
+    let (code, texts) = stage::trial();
+    let component = node.save(&code).await;
+    let source = node.deploy(&code, serde_json::json!({})).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    let look = Look {
+        width: 360,
+        is_dark: false,
+    };
+    tab.look(look).await;
+    let form = format!("/deploy/{}", component["id"].as_str().unwrap());
+    for page in [form, format!("/sources/{}/code", source.id)] {
+        tab.open(&page).await;
+        tab.press("button[value=try]").await;
+        tab.sees_text("#trial", "It emitted").await;
+        let found = faults(&tab, &texts).await;
+        assert!(found.is_empty(), "{page}: {}", found.join("\n"));
+    }
 }

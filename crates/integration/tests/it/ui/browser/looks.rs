@@ -29,20 +29,30 @@ pub(super) async fn look_at(node: &Node, pages: &[Page]) {
     for (name, path) in pages {
         tab.look(look(WIDTHS[0], false)).await;
         tab.open(path).await;
-        for width in WIDTHS {
-            for is_dark in [false, true] {
-                tab.look(look(width, is_dark)).await;
-                let theme = if is_dark { "dark" } else { "light" };
-                let found = faults_of(&tab, width, is_dark).await.into_iter();
-                faults.extend(found.map(|fault| format!("{name}, {width} px, {theme}: {fault}")));
-                let file = pictures().join(format!("{name}-{width}-{theme}.png"));
-                std::fs::write(file, tab.picture().await).unwrap();
-            }
-        }
-        let problems = tab.problems().await.into_iter();
-        faults.extend(problems.map(|problem| format!("{name}: {problem}")));
+        faults.extend(every_look(&tab, name).await);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Looks at the page that is shown, and tells all that is wrong with it.
+pub(super) async fn every_look(tab: &Tab<'_>, name: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if tab.sees("h1").await == "The node failed" {
+        faults.push(format!("{name}: the node failed"));
+    }
+    for width in WIDTHS {
+        for is_dark in [false, true] {
+            tab.look(look(width, is_dark)).await;
+            let theme = if is_dark { "dark" } else { "light" };
+            let found = faults_of(tab, width, is_dark).await.into_iter();
+            faults.extend(found.map(|fault| format!("{name}, {width} px, {theme}: {fault}")));
+            let file = pictures().join(format!("{name}-{width}-{theme}.png"));
+            std::fs::write(file, tab.picture().await).unwrap();
+        }
+    }
+    let problems = tab.problems().await.into_iter();
+    faults.extend(problems.map(|problem| format!("{name}: {problem}")));
+    faults
 }
 
 fn look(width: u32, is_dark: bool) -> Look {

@@ -84,6 +84,17 @@ pub(crate) fn all() -> Vec<Route> {
 const KEYS: Same = BrowserOnly("programs have keys, and no session");
 const GUIDE: Same = BrowserOnly("the guide is in the repository, too");
 
+/// The operations that find what a search does.
+const FINDING: &[&str] = &[
+    "list_own_sources",
+    "list_workflows",
+    "list_own_webhooks",
+    "list_accounts",
+    "list_data_stores",
+    "search_runs",
+    "search_events",
+];
+
 fn general() -> Vec<Route> {
     vec![
         get(
@@ -128,21 +139,8 @@ fn general() -> Vec<Route> {
             ],
         ),
         page("/live", Owner, &["follow_source", "follow_workflow"]),
-        page(
-            "/search",
-            SignedIn,
-            &[
-                "list_own_sources",
-                "list_workflows",
-                "list_own_webhooks",
-                "list_accounts",
-            ],
-        ),
-        page(
-            "/search/names",
-            SignedIn,
-            &["list_own_sources", "list_workflows", "list_own_webhooks"],
-        ),
+        page("/search", SignedIn, FINDING),
+        page("/search/names", SignedIn, FINDING),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
         page("/events/export", SignedIn, &["search_events"]),
         post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),
@@ -405,7 +403,11 @@ fn of_accounts() -> Vec<Route> {
 fn of_data() -> Vec<Route> {
     vec![
         page("/data", SignedIn, &["list_data_stores"]),
-        page("/data/{name}", Owner, &["list_data_store_records"]),
+        page(
+            "/data/{name}",
+            Owner,
+            &["list_data_store_records", "list_data_store_users"],
+        ),
         page("/data/{name}/export", Owner, &["list_data_store_records"]),
         page("/data/{name}/record", Owner, &["show_data_store_record"]),
         // Whoever writes to a name has a data store of that name.
@@ -425,7 +427,7 @@ fn of_data() -> Vec<Route> {
             &["delete_data_store_record"],
         )
         .with(&[("key", "k")]),
-        page("/data/{name}/delete", Owner, &["list_data_stores"]),
+        page("/data/{name}/delete", Owner, &["list_data_store_users"]),
         post("/data/{name}/delete", Owner, &["delete_data_store"]).with(&[("name", "cache")]),
     ]
 }

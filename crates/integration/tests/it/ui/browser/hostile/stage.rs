@@ -72,8 +72,20 @@ fn value() -> String {
     )
 }
 
+/// A component whose trial shows nothing but the corpus: what it emits, logs and throws.
+pub(super) fn trial() -> (String, Vec<String>) {
+    let (name, all, texts) = (json!(NAME), json!(all()), json!(TEXTS));
+    let code = format!(
+        "export default {{ name: {name}, version: '0.0.1', run() {{ \
+           for (const text of {texts}) {{ console.log(text); this.$emit({{ [text]: text }}, {{ summary: text, name: 'hostile' }}); }} \
+           const error = new Error({all}); error.name = {name}; error.stack = {all} + '\\n    at ' + {all}; throw error; }} }}"
+    );
+    (code, [each(), vec![seen(NAME)]].concat())
+}
+
 pub(super) async fn pages(node: &Node, receiver: &Receiver) -> Vec<Shown> {
-    let source = node.deploy(&code(), json!({"text": all()})).await;
+    let props = json!({"text": all(), "seen": NAME});
+    let source = node.deploy(&code(), props).await;
     let renamed = json!({ "name": NAME });
     node.put(&source.path(), renamed).await.is(200);
     let mut pages = of_webhook(node, receiver, &source).await;
@@ -124,6 +136,15 @@ async fn of_source(node: &Node, source: &Source) -> Vec<Shown> {
         ),
         shown(run, &each()),
         shown(format!("/runs/{}", id(&failed)), &[seen(&all())]),
+        shown(
+            format!("/sources/selected?act=delete&id={}", source.id),
+            std::slice::from_ref(&name),
+        ),
+        shown(
+            format!("/sources/selected?act={0}&id={0}", query(NAME)),
+            &[],
+        ),
+        shown(format!("/runs?status={0}&origin={0}", query(NAME)), &[]),
         shown("/", std::slice::from_ref(&name)),
         shown("/sources", std::slice::from_ref(&name)),
         shown("/events", &[seen(TEXTS[0])]),
@@ -205,6 +226,14 @@ async fn of_webhook(node: &Node, receiver: &Receiver, source: &Source) -> Vec<Sh
         ),
         shown("/deliveries", &[]),
         shown(
+            format!("/deliveries/selected?act=discard&id={}", id(&delivery)),
+            &[seen(TEXTS[0])],
+        ),
+        shown(
+            format!("/deliveries/selected?act={0}&id={0}", query(NAME)),
+            &[],
+        ),
+        shown(
             format!("/deliveries/{}", id(&delivery)),
             &[
                 answer,
@@ -235,8 +264,11 @@ async fn of_account(node: &Node) -> Vec<Shown> {
     let account = json!({"app": "shop", "name": NAME, "fields": {"api_key": "k"}});
     let account = node.post("/accounts", account).await.is(200).data();
     let base = format!("/accounts/{}", id(&account));
-    let long = json!({"app": "shop", "name": long(), "fields": {"api_key": "k"}});
-    node.post("/accounts", long).await.is(200);
+    // An app of a long name, and one whose name is of markup, if there may be such an app: accounts are listed by app.
+    for (app, name) in [("shop", long()), (&long(), long()), (TEXTS[0], long())] {
+        let other = json!({"app": app, "name": name, "fields": {"api_key": "k"}});
+        node.post("/accounts", other).await;
+    }
     let name = seen(NAME);
     vec![
         shown("/accounts", std::slice::from_ref(&name)),
@@ -257,7 +289,11 @@ async fn of_data(node: &Node) -> Vec<Shown> {
     let record = format!("/data/{store}/record?key={}", query(TEXTS[1]));
     vec![
         shown("/data", std::slice::from_ref(&name)),
-        shown(format!("/data/{store}"), &each()),
+        // With the source that uses it, by its name.
+        shown(
+            format!("/data/{store}"),
+            &[each(), vec![name.clone()]].concat(),
+        ),
         shown(format!("/data/{store}?prefix={}", query(NAME)), &[]),
         shown(record, &each()),
         shown(
@@ -295,6 +331,14 @@ async fn of_settings(node: &Node) -> Vec<Shown> {
             "/settings/audit?action=session.sign_in",
             &[agent.to_owned()],
         ),
+        shown(
+            format!(
+                "/settings/audit?action={0}&actor={0}&target={0}",
+                query(NAME)
+            ),
+            &[],
+        ),
+        shown(format!("/settings/keys?key={}", query(NAME)), &[]),
         shown(format!("/settings/members?workspace={}", query(NAME)), &[]),
     ]
 }
@@ -326,6 +370,11 @@ async fn of_workflow(node: &Node) -> Vec<Shown> {
         shown(format!("{base}/errors"), &[seen(&all())]),
         shown(format!("{base}/settings"), std::slice::from_ref(&name)),
         shown(format!("{base}/run"), std::slice::from_ref(&name)),
+        shown(
+            format!("/runs/selected?act=replay&id={}", &failed["/runs/".len()..]),
+            &[failed["/runs/".len()..].to_owned()],
+        ),
+        shown(format!("/runs/selected?act={0}&id={0}", query(NAME)), &[]),
         shown(format!("{base}/delete"), &[name]),
         shown(format!("{base}{ended}"), &each()),
         shown(

@@ -1,9 +1,9 @@
 //! The pages of the sections, with something on each.
 
-use headwater_integration::{Node, Receiver, Reply};
+use headwater_integration::{Chromium, Look, Node, Receiver, Reply};
 use serde_json::{Value, json};
 
-use super::{Page, look_at};
+use super::{Page, every_look, look_at};
 use crate::{
     ui::things::Things,
     workflows::{Folder, HTTP, until, waiting},
@@ -28,6 +28,22 @@ const PROPS: &str = "export default { name: 'Every kind of prop', version: '0.0.
       seen: { type: 'data_store', optional: true }, request: { type: 'http_request', optional: true }, \
       dir: { type: 'dir' }, timer: '$.interface.timer', http: '$.interface.http' }, \
     additionalProps: () => ({}), run() {} }";
+
+/// Uses a data store by two of its props.
+const USES: &str = "export default { name: 'Uses', version: '0.0.1', props: { http: '$.interface.http', \
+    seen: { type: 'data_store' }, kept: { type: 'data_store', default: 'cache' } }, run() {} }";
+
+/// Emits, logs and fails, whatever it is run with.
+const TRIED: &str = "export default { name: 'Tried', version: '0.0.1', props: { shop: { type: 'string', optional: true } }, \
+    run() { console.log('a line of the log'); console.error('another one'); \
+      this.$emit({ order: 7, lines: [{ sku: 'A' }, { sku: 'B' }] }, { id: 7, summary: 'Order 7' }); \
+      this.$emit({ note: 'long '.repeat(60) }, { name: 'a channel', summary: 'مرحبا بالعالم' }); \
+      throw new Error('the API did not answer'); } }";
+
+const NARROW: Look = Look {
+    width: 360,
+    is_dark: false,
+};
 
 const ASKS: &str = "console.log('asks whether to go on'); $.export('orders', [{ id: 7, total: 12.5 }]); \
     if (steps.trigger.event.wait) $.flow.suspend(); return { asked: true };";
@@ -126,6 +142,11 @@ async fn overviews_are_for_everybody_in_every_look() {
             ("events", "/events"),
             ("events-found", "/events?q=order&path=order%3D7"),
             ("search", "/search?q=o"),
+            ("search-none", "/search?q=nothing-of-this-name"),
+            (
+                "runs-of-a-trace",
+                "/runs?status=any&origin=0af7651916cd43dd8448eb211c80319c",
+            ),
             ("not-found", "/sources/dc_0000000000000000000000"),
             ("no-page", "/nothing"),
         ],
@@ -148,6 +169,28 @@ async fn deploying_is_for_everybody_in_every_look() {
         ("source-code", format!("{source}/code")),
     ];
     look_at(&node, &pages).await;
+}
+
+/// The result of a trial comes into the page that it was tried from.
+#[tokio::test]
+async fn trials_are_for_everybody_in_every_look() {
+    let node = node().await;
+    let component = node.save(TRIED).await;
+    let source = node.deploy(TRIED, json!({})).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    let mut faults = Vec::new();
+    for (name, path) in [
+        ("deploy-tried", format!("/deploy/{}", id(&component))),
+        ("source-code-tried", format!("/sources/{}/code", source.id)),
+    ] {
+        tab.look(NARROW).await;
+        tab.open(&path).await;
+        tab.press("button[value=try]").await;
+        tab.sees_text("#trial", "It emitted 2 events").await;
+        faults.extend(every_look(&tab, name).await);
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[tokio::test]
@@ -237,6 +280,21 @@ async fn accounts_and_data_are_for_everybody_in_every_look() {
         json!({"value": {"name": "مرحبا", "orders": [1, 2, 3], "note": "long ".repeat(60)}});
     let path = "/data_stores/cache/record?key=customers%2F7%2Fa-rather-long-key";
     things.node.put(path, value).await.is(200);
+    for name in [
+        "Orders of the shop",
+        "A source with a rather long name that somebody gave it",
+    ] {
+        let uses =
+            json!({"component_code": USES, "name": name, "configured_props": {"seen": "cache"}});
+        things.node.post("/sources", uses).await.is(200);
+    }
+    for (app, name) in [
+        ("shop", "Books"),
+        ("a-rather-long-name-of-an-app", "مرحبا بالعالم"),
+    ] {
+        let account = json!({"app": app, "name": name, "fields": {"api_key": "k"}});
+        things.node.post("/accounts", account).await.is(200);
+    }
     let mut pages = below(
         "",
         &[
@@ -252,6 +310,7 @@ async fn accounts_and_data_are_for_everybody_in_every_look() {
             ),
             ("data-record-new", "/data/cache/record"),
             ("data-record-delete", "/data/cache/record/delete?key=k"),
+            ("data-store-none-found", "/data/cache?prefix=nothing"),
             ("data-store-delete", "/data/cache/delete"),
         ],
     );

@@ -1,6 +1,7 @@
 //! The data store trait on PostgreSQL.
 
 mod read;
+mod sources;
 pub(crate) mod stores;
 mod sweep;
 mod write;
@@ -13,8 +14,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    DataStore, DataStoreRef, DataStores, NewRecord, Owner, Progress, Record, RecordRange,
-    RecordWritten, StoreError,
+    DataStore, DataStoreRef, DataStoreSource, DataStores, NewRecord, Owner, Progress, Record,
+    RecordRange, RecordWritten, StoreError,
 };
 
 use crate::store::PostgresStore;
@@ -130,6 +131,14 @@ impl DataStores for PostgresStore {
             |connection| async move { stores::listed(&connection, owner, page, now_ms).await },
         )
         .await
+    }
+
+    async fn data_store_sources(
+        &self,
+        store: &DataStoreRef,
+    ) -> Result<Vec<DataStoreSource>, StoreError> {
+        self.read(|connection| async move { sources::of(&connection, store).await })
+            .await
     }
 
     async fn delete_data_store(&self, store: &DataStoreRef) -> Result<bool, StoreError> {

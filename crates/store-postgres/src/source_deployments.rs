@@ -57,6 +57,17 @@ impl SourceDeployments for PostgresStore {
         })
         .await
     }
+
+    async fn deployed_source(&self, id: &DeploymentId) -> Result<Option<SourceId>, StoreError> {
+        self.read(|connection| async move {
+            let failed = failed("looking for the source of a deployment");
+            let sql = "SELECT source_id FROM source_deployments WHERE id = $1";
+            let found = connection.query_opt(sql, &[&id.as_str()]).await;
+            let found = found.map_err(failed)?;
+            found.map(|row| parsed(&row, "source_id")).transpose()
+        })
+        .await
+    }
 }
 
 /// Writes the deployment that a settlement is, and takes the oldest away.

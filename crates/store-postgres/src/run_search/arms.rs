@@ -45,6 +45,7 @@ pub(super) struct Scope {
     trigger: Option<String>,
     min_ms: Option<i64>,
     words: Option<String>,
+    origin: Option<String>,
     now_ms: EpochMs,
 }
 
@@ -58,9 +59,17 @@ enum Arm {
     ManyOpen,
 }
 
-/// Whether a row of invocations is described by a filter, whose fields are `$4` to `$6`.
-const OPEN_MATCHES: &str = "($4::text IS NULL OR trigger = $4)
-    AND ($5::bigint IS NULL OR queued_at_ms <= $5) AND $6::text IS NULL";
+/// Whether a row is of the request or trace `$8`; a `traceparent` has the trace's 32 digits behind its version.
+const ORIGIN_MATCHES: &str = "($8::text IS NULL OR coalesce(request_id, '') = $8
+    OR coalesce(substr(traceparent, 4, 32), '') = lower($8))";
+
+/// Whether a row of invocations is described by a filter, whose fields are `$4` to `$6` and `$8`.
+fn open_matches() -> String {
+    format!(
+        "($4::text IS NULL OR trigger = $4) AND ($5::bigint IS NULL OR queued_at_ms <= $5) AND $6::text IS NULL
+         AND {ORIGIN_MATCHES}"
+    )
+}
 
 /// The arms of a walk.
 pub(super) struct RunArms<'a> {
@@ -92,6 +101,7 @@ impl Scope {
                 .words
                 .as_ref()
                 .map(|words| words.to_ascii_lowercase()),
+            origin: filter.origin.clone(),
             now_ms,
         })
     }
@@ -141,9 +151,10 @@ impl Scope {
     ) -> Result<(Vec<Looked>, bool), StoreError> {
         let failed = failed("searching runs");
         let sql = format!(
-            "SELECT id, id > $2 AND id < $3 AND {OPEN_MATCHES} AS matches
+            "SELECT id, id > $2 AND id < $3 AND {} AS matches
              FROM invocations WHERE runnable_id = $1
-             ORDER BY due_at_ms, position LIMIT $7"
+             ORDER BY due_at_ms, position LIMIT $7",
+            open_matches()
         );
         let queued_before = self.queued_before();
         let mut open = Vec::new();
@@ -159,6 +170,7 @@ impl Scope {
                 &queued_before,
                 &self.words,
                 &limit_beyond,
+                &self.origin,
             ];
             let rows = connection.query(&sql, parameters).await.map_err(&failed)?;
             for row in &rows {
@@ -193,6 +205,7 @@ impl Scope {
             &queued_before,
             &self.words,
             &limit,
+            &self.origin,
         ];
         read(connection, &many_open_sql(direction), parameters, looked_at).await
     }
@@ -239,8 +252,9 @@ impl Scope {
 /// Invocations between `$2` and `$3`, by the index of ids; only those of sources and workflows in the list `$1` match.
 fn many_open_sql(direction: Direction) -> String {
     format!(
-        "SELECT id, {OPEN_MATCHES} AS matches, runnable_id = ANY($1) AS is_visible
+        "SELECT id, {} AS matches, runnable_id = ANY($1) AS is_visible
          FROM invocations WHERE id > $2 AND id < $3 ORDER BY id {} LIMIT $7",
+        open_matches(),
         direction.order()
     )
 }
@@ -297,7 +311,8 @@ impl RunArms<'_> {
         format!(
             "SELECT id, {} AND ($4::text IS NULL OR trigger = $4)
                     AND ($5::bigint IS NULL OR ended_at_ms - started_at_ms >= $5)
-                    AND ($6::text IS NULL OR strpos(lower(coalesce(error, '')), $6) > 0) AS matches
+                    AND ($6::text IS NULL OR strpos(lower(coalesce(error, '')), $6) > 0)
+                    AND {ORIGIN_MATCHES} AS matches
              FROM runs WHERE runnable_id = $1 AND failed = {failed} AND id > $2 AND id < $3 ORDER BY id {} LIMIT $7",
             self.outcomes.as_deref().unwrap_or("TRUE"),
             direction.order()
@@ -351,6 +366,7 @@ impl Arms for RunArms<'_> {
             &scope.min_ms,
             &scope.words,
             &row_limit,
+            &scope.origin,
         ];
         let sql = self.sql(failed, direction);
         read(connection, &sql, parameters, |row| looked(row, false)).await

@@ -240,7 +240,7 @@ async fn write_key_values(
             None => {
                 connection
                     .execute(
-                        "DELETE FROM key_values WHERE runnable_id = $1 AND key = $2",
+                        "DELETE FROM key_values WHERE runnable_id = $1 AND hash_of(key) = hash_of($2) AND key = $2",
                         &[&id, &write.key],
                     )
                     .await

@@ -75,7 +75,6 @@ async fn fetch(
             "Installing Deno {VERSION} with {} (about 40 MB, once) …",
             client.name
         );
-        tracing::info!("{message}");
         progress(&message);
         match run(search, &client).await {
             Ok(()) if client.binary.is_file() => return Ok(client.binary),

@@ -50,11 +50,13 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Ends the transaction: `COMMIT` or `ROLLBACK`.
+    /// Ends the transaction: `COMMIT` or `ROLLBACK`. A `COMMIT` that the database refuses has ended it, too.
     pub(crate) async fn end(&self, end: &str) -> Result<(), Error> {
-        self.run(end).await?;
-        self.0.has_ended.store(true, Ordering::Relaxed);
-        Ok(())
+        let ended = self.run(end).await;
+        let code = ended.as_ref().err().map(Error::code);
+        let has_ended = code.is_none_or(|code| code.is_some_and(|code| !is_lost(code)));
+        self.0.has_ended.store(has_ended, Ordering::Relaxed);
+        ended
     }
 
     fn object(&self) -> &Object {
@@ -133,7 +135,7 @@ pub(crate) fn failed(context: &'static str) -> impl Fn(Error) -> StoreError {
     move |error| {
         // Expected violations are checked before the write: a row that was written meanwhile is seen by the next try.
         let is_corrupt = match error.code() {
-            Some(code) => is_violation(code) && !is_race(code),
+            Some(code) => is_for_good(code) && !is_race(code),
             None => {
                 error.to_string().starts_with("error deserializing column") || is_missing(&error)
             }
@@ -165,8 +167,14 @@ pub(crate) fn is_overtaken(error: &StoreError) -> bool {
     }
 }
 
-fn is_violation(code: &SqlState) -> bool {
-    code.code().starts_with("23")
+/// Whether the values are at fault: they break a rule, cannot be read, or are too long.
+fn is_for_good(code: &SqlState) -> bool {
+    ["22", "23", "54"].contains(&&code.code()[..2])
+}
+
+/// Whether the connection ends with the error.
+fn is_lost(code: &SqlState) -> bool {
+    ["08", "57"].contains(&&code.code()[..2])
 }
 
 /// Whether the row that is in the way, or missing, may be one that another step has just written or deleted.
@@ -181,7 +189,11 @@ fn is_missing(error: &Error) -> bool {
 /// The error with the database's own text, or with its cause.
 fn told(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
-        (Some(of_database), _) => of_database.to_string(),
+        // Not its detail, which has values of the row: keys and tokens among them.
+        (Some(of_database), _) => {
+            let (message, code) = (of_database.message(), of_database.code().code());
+            format!("{message} ({code})")
+        }
         (None, Some(cause)) => format!("{error}: {cause}"),
         (None, None) => error.to_string(),
     }

@@ -68,17 +68,15 @@ pub(crate) async fn insert_free(
         .map(drop)
 }
 
-async fn read(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
+/// The emitter, whose lease nobody takes over before the step has ended. Its commits alone would not show that to the database:
+/// they may write nothing that a take-over reads.
+const LOCKED: &str = "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
+    FROM emitters WHERE emitter_id = $1 FOR NO KEY UPDATE";
+
+async fn locked(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
     let failed = failed("reading an emitter");
-    let rows = connection
-        .query(
-            "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
-             FROM emitters WHERE emitter_id = $1",
-            &[&id],
-        )
-        .await
-        .map_err(&failed)?;
-    rows.first().map(emitter).transpose()
+    let found = connection.query_opt(LOCKED, &[&id]).await;
+    found.map_err(failed)?.as_ref().map(emitter).transpose()
 }
 
 fn emitter(row: &Row) -> Result<Emitter, StoreError> {
@@ -106,7 +104,7 @@ pub(crate) async fn held(
     connection: &Connection,
     lease: &RunnableLease,
 ) -> Result<Emitter, StoreError> {
-    let emitter = read(connection, lease.runnable.as_str()).await?;
+    let emitter = locked(connection, lease.runnable.as_str()).await?;
     let emitter = emitter.ok_or_else(|| gone(&lease.runnable))?;
     match emitter.is_under(lease) && !living::has_ended(connection, lease.epoch).await? {
         true => Ok(emitter),
@@ -125,7 +123,7 @@ pub(crate) async fn lease(
     epoch: NodeEpoch,
     now_ms: EpochMs,
 ) -> Result<RunnableLease, StoreError> {
-    let emitter = read(connection, runnable.as_str())
+    let emitter = locked(connection, runnable.as_str())
         .await?
         .ok_or_else(|| gone(runnable))?;
     let mut lease = RunnableLease {

@@ -10,14 +10,16 @@ use crate::{
     run_places,
 };
 
-/// Notes that a runnable has runs that are newer than its last trim.
+/// Notes that a runnable has runs that are newer than its last trim. The row is written even if it is there: a trim that
+/// deletes it meanwhile is overtaken then.
 pub(crate) async fn note_untrimmed(
     connection: &Connection,
     runnable: &str,
 ) -> Result<(), StoreError> {
     connection
         .execute(
-            "INSERT INTO untrimmed_runs (runnable_id) VALUES ($1) ON CONFLICT DO NOTHING",
+            "INSERT INTO untrimmed_runs (runnable_id) VALUES ($1)
+             ON CONFLICT (runnable_id) DO UPDATE SET runnable_id = excluded.runnable_id",
             &[&runnable],
         )
         .await
@@ -71,7 +73,7 @@ async fn restart_if_fewer(connection: &Connection, keep: KeptRuns) -> Result<(),
     let before = before(connection).await?;
     if keep.successes < before.successes || keep.failures < before.failures {
         let all = "INSERT INTO untrimmed_runs (runnable_id) SELECT DISTINCT runnable_id FROM runs
-                   ON CONFLICT DO NOTHING";
+                   ON CONFLICT (runnable_id) DO UPDATE SET runnable_id = excluded.runnable_id";
         connection.execute(all, &[]).await.map_err(&failed)?;
     }
     if keep != before {

@@ -19,12 +19,30 @@ const TRIES: u32 = 50;
 /// The longest wait between them.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
+/// A transaction with bounds: a node that is paused or cut off holds locks for less than the time after which it counts as
+/// dead, and nobody waits for ever. They are the transaction's own, so that a pooler may share its connections.
+macro_rules! bounded {
+    ($begin:literal) => {
+        concat!(
+            $begin,
+            "; SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '10s'; \
+             SET LOCAL statement_timeout = '60s'"
+        )
+    };
+}
+
 /// All statements of a step see the same moment.
-const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const READING: &str = bounded!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
 /// Steps have the effect of one after the other. One that would not is run again.
-const WRITING: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+const WRITING: &str = bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE");
 /// For a step of one statement, whose rows are locked as it finds them.
-const WRITING_STATEMENT: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const WRITING_STATEMENT: &str = bounded!("BEGIN ISOLATION LEVEL READ COMMITTED");
+/// The time in which a connection is there.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
+/// The time after which a server that does not answer counts as lost.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// The time that a step waits for a connection while others have them all.
+const FREE_WITHIN: Duration = Duration::from_secs(30);
 
 /// A PostgreSQL database as a store, which any number of nodes may share.
 pub struct PostgresStore {
@@ -39,12 +57,18 @@ impl PostgresStore {
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let mut config = Config::from_str(url)
             .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
-        config.application_name("headwater");
+        config
+            .application_name("headwater")
+            .connect_timeout(CONNECTED_WITHIN)
+            .tcp_user_timeout(ANSWERED_WITHIN)
+            .keepalives_idle(ANSWERED_WITHIN);
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
         let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
             .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(FREE_WITHIN))
             .build()
             .map_err(|error| StoreError::unavailable("setting up connections", error))?;
         let store = Self { pool };

@@ -156,7 +156,8 @@ async fn note_failing<'a>(
     if has_delivered {
         connection
             .execute(
-                "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1) ON CONFLICT DO NOTHING",
+                "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
+                 ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id",
                 &[&webhook_id],
             )
             .await

@@ -30,7 +30,8 @@ pub(crate) async fn begin(
     }
     connection
         .execute(
-            "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1) ON CONFLICT DO NOTHING",
+            "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
+             ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id",
             &[&webhook_id],
         )
         .await

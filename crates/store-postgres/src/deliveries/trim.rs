@@ -92,7 +92,8 @@ async fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), Stor
     let failed = failed("beginning to trim");
     let before = before(connection).await?;
     if keep < before {
-        let all = "INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks ON CONFLICT DO NOTHING";
+        let all = "INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks
+                   ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id";
         connection.execute(all, &[]).await.map_err(&failed)?;
     }
     if keep != before {

@@ -68,12 +68,11 @@ pub(crate) async fn insert_free(
         .map(drop)
 }
 
-/// The emitter, whose lease nobody takes over before the step has ended. Its commits alone would not show that to the database:
-/// they may write nothing that a take-over reads.
-const LOCKED: &str = "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
-    FROM emitters WHERE emitter_id = $1 FOR NO KEY UPDATE";
-
+/// The emitter, whose lease nobody takes over before the step has ended: what the step writes may be nothing that a take-over
+/// reads, so that the database alone would not see one overtake the other.
 async fn locked(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
+    const LOCKED: &str = "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
+                          FROM emitters WHERE emitter_id = $1 FOR NO KEY UPDATE";
     let failed = failed("reading an emitter");
     let found = connection.query_opt(LOCKED, &[&id]).await;
     found.map_err(failed)?.as_ref().map(emitter).transpose()
@@ -185,7 +184,7 @@ pub(crate) async fn last_id(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<EventId>, StoreError> {
-    match read(connection, id).await? {
+    match locked(connection, id).await? {
         Some(emitter) => Ok(emitter.last),
         None => Err(match id.parse() {
             Ok(runnable) => gone(&runnable),

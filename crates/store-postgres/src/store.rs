@@ -2,7 +2,7 @@
 
 use std::{str::FromStr as _, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 use tokio_postgres::{Config, NoTls};

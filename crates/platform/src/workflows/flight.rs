@@ -219,7 +219,7 @@ impl Flight {
             outcome,
             chance: core.env.chance(),
         };
-        if masks.takes_long(spoken.bytes(AT_ONCE + 1)) {
+        if spoken.bytes(AT_ONCE + 1) > AT_ONCE {
             let ended = Hiding {
                 run: execution.run,
                 path: execution.path,

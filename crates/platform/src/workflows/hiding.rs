@@ -238,6 +238,34 @@ mod tests {
         assert_eq!(numbered.error.code, Some(json!(7)));
     }
 
+    /// Another step may answer with the error, and reads the values in place of the platform's marks.
+    #[test]
+    fn no_part_of_an_execution_keeps_a_mark_of_somebody_else() {
+        let mark = "***A:0123456789abcdef***";
+        let error = ComponentError {
+            name: mark.to_owned(),
+            message: format!("unknown {mark}"),
+            stack: mark.to_owned(),
+            code: Some(json!(mark)),
+            status: None,
+        };
+        let thrown = Outcome::Threw { error };
+        let mut end = StepEnd {
+            outcome: StepOutcome::Failed(Failure::of(&thrown).unwrap()),
+            exports: vec![(mark.to_owned(), Kept::of(&json!({ mark: mark })))],
+            exit: Some(mark.to_owned()),
+            flow: Vec::new(),
+            chance: 0.0,
+        };
+        for masks in [Masks::default(), masks(&[("A", "hunter2\"x")])] {
+            masks.hide(&mut end, &mut []);
+            let kept = format!("{end:?}");
+            assert!(!kept.contains("0123456789abcdef"), "{kept}");
+            let failure = answers_of(thrown.clone(), &masks).unwrap_err();
+            assert_eq!(failure.error.message, "unknown (A)");
+        }
+    }
+
     #[test]
     fn bytes_are_counted_as_far_as_is_needed() {
         let value = json!({ "list": [1, "two", null, true], "more": { "text": "x".repeat(100) } });

@@ -255,7 +255,7 @@ impl Masks {
         json: J,
         mask: fn(&Self, &RawValue) -> Option<Box<RawValue>>,
     ) -> Result<J, PlatformError> {
-        let is_large = self.takes_long(json.get().len());
+        let is_large = json.get().len() > AT_ONCE;
         let masked = move || mask(&self, &json).map_or(json, J::from);
         match is_large {
             true => aside.run(masked).await,
@@ -263,20 +263,12 @@ impl Masks {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
-    /// Whether so many bytes are to be looked through aside.
-    pub(super) fn takes_long(&self, bytes: usize) -> bool {
-        !self.is_empty() && bytes > AT_ONCE
-    }
-
-    /// Plain text without the values.
+    /// Plain text of code without the values, and without marks, as [`Self::json`] has it.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match Search::of(text, &self.sets, |set| &set.values) {
+        let text = unmarked(text).map_or(Cow::Borrowed(text), Cow::Owned);
+        match Search::of(&text, &self.sets, |set| &set.values) {
             Some(search) => Cow::Owned(search.replaced(|mask| &mask.mark)),
-            None => Cow::Borrowed(text),
+            None => text,
         }
     }
 
@@ -335,7 +327,7 @@ impl Masks {
         aside: &Aside,
         json: Box<RawValue>,
     ) -> Result<Box<RawValue>, PlatformError> {
-        let is_large = self.takes_long(json.get().len());
+        let is_large = json.get().len() > AT_ONCE;
         let opened = move || match self.opened(json.get()) {
             Cow::Borrowed(_) => json,
             Cow::Owned(opened) => RawValue::from_string(opened).unwrap_or(json),

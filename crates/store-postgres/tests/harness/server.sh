@@ -2,8 +2,17 @@
 # its standard input is closed, however whoever started it ends, and leaves nothing behind.
 # usage: sh server.sh FOLDER_OF_PROGRAMS
 set -e
+# Whoever started it ends by such signals, not the server: the closed input tells it, and it cleans up.
+trap '' HUP INT TERM PIPE
 programs=$1
+server=
 folder=$(mktemp -d "${TMPDIR:-/tmp}/headwater-postgres-XXXXXX")
+leave() {
+    cd /
+    [ -z "$server" ] || { kill -QUIT "$server" 2>/dev/null || true; wait "$server" || true; }
+    rm -rf "$folder"
+}
+trap leave EXIT
 cd "$folder"
 
 # It refuses to run as root.
@@ -26,7 +35,3 @@ until "$programs/pg_isready" -q -h "$folder"; do
 done
 echo "$folder"
 while read -r _; do :; done
-kill -INT $server
-wait $server || true
-cd /
-rm -rf "$folder"

@@ -264,6 +264,7 @@ impl Platform {
         caller: Option<&Caller>,
     ) -> Result<(), PlatformError> {
         self.workflows.close(id).await;
+        self.workflows.deleted(id);
         let runnable = RunnableId::from(id.clone());
         let lease = self.leases.of(&runnable).await?;
         let sources = self.deployed_sources(id).await?;
@@ -277,7 +278,6 @@ impl Platform {
             .more
         {}
         self.core.store.delete_workflow(&lease).await?;
-        self.workflows.deleted(id);
         self.leases.forget(&runnable);
         self.core.nudges.nudge(Chore::Retention);
         Ok(())

@@ -14,7 +14,7 @@ export default {
     },
   },
   run({ timestamp }) {
-    const count = this.db.get("count") + 1;
+    const count = (this.db.get("count") ?? 0) + 1;
     this.db.set("count", count);
     this.$emit({ count, timestamp }, { summary: `Run ${count}` });
   },

@@ -219,7 +219,7 @@ impl Flight {
             outcome,
             chance: core.env.chance(),
         };
-        if spoken.bytes(AT_ONCE + 1) > AT_ONCE {
+        if masks.takes_long(spoken.bytes(AT_ONCE + 1)) {
             let ended = Hiding {
                 run: execution.run,
                 path: execution.path,

@@ -255,12 +255,17 @@ impl Masks {
         json: J,
         mask: fn(&Self, &RawValue) -> Option<Box<RawValue>>,
     ) -> Result<J, PlatformError> {
-        let is_large = json.get().len() > AT_ONCE;
+        let is_large = self.takes_long(json.get().len());
         let masked = move || mask(&self, &json).map_or(json, J::from);
         match is_large {
             true => aside.run(masked).await,
             false => Ok(masked()),
         }
+    }
+
+    /// Whether so many bytes are to be looked through aside. Without values there are marks to look for, which takes no time.
+    pub(super) fn takes_long(&self, bytes: usize) -> bool {
+        !self.sets.is_empty() && bytes > AT_ONCE
     }
 
     /// Plain text of code without the values, and without marks, as [`Self::json`] has it.
@@ -327,7 +332,7 @@ impl Masks {
         aside: &Aside,
         json: Box<RawValue>,
     ) -> Result<Box<RawValue>, PlatformError> {
-        let is_large = json.get().len() > AT_ONCE;
+        let is_large = self.takes_long(json.get().len());
         let opened = move || match self.opened(json.get()) {
             Cow::Borrowed(_) => json,
             Cow::Owned(opened) => RawValue::from_string(opened).unwrap_or(json),

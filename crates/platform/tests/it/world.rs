@@ -112,6 +112,12 @@ impl World {
         Self::start(Arc::clone(store), |_| {}).await
     }
 
+    /// The same, so long after the first: what happened before has its time already when the node looks at it.
+    pub(crate) async fn on_after(store: &Arc<dyn Store>, time: Duration) -> Self {
+        let (store, engine) = (Arc::clone(store), FakeEngine::new());
+        Self::begun(store, engine, None, (T0 + time, |_| {})).await
+    }
+
     pub(crate) async fn start(
         store: Arc<dyn Store>,
         configure: impl FnOnce(&mut PlatformConfig),
@@ -135,7 +141,16 @@ impl World {
         tracer: Option<Arc<dyn Tracer>>,
         configure: impl FnOnce(&mut PlatformConfig),
     ) -> Self {
-        let clock = Arc::new(TestClock(AtomicU64::new(T0.0)));
+        Self::begun(store, engine, tracer, (T0, configure)).await
+    }
+
+    async fn begun(
+        store: Arc<dyn Store>,
+        engine: Arc<FakeEngine>,
+        tracer: Option<Arc<dyn Tracer>>,
+        (at, configure): (EpochMs, impl FnOnce(&mut PlatformConfig)),
+    ) -> Self {
+        let clock = Arc::new(TestClock(AtomicU64::new(at.0)));
         let mut config = PlatformConfig {
             settings: Vec::new(),
             public_url: "https://node.example".to_owned(),

@@ -31,9 +31,17 @@
     if (typeof selection === "number" && again.setSelectionRange) again.setSelectionRange(selection, selection);
   };
 
+  /** The summary above the form that a load brought, if it is there. That of a deployment or a trial is not its to take away. */
+  let told = null;
+
+  const showTold = (summary) => {
+    told?.remove();
+    told = summary;
+    if (summary) form.before(summary);
+  };
+
   /** Says above the form why nothing came back. What was typed stays. */
   const tell = (text, target) => {
-    document.querySelector(".summary-of-errors")?.remove();
     const summary = document.createElement("section");
     summary.className = "summary-of-errors";
     summary.setAttribute("role", "alert");
@@ -43,7 +51,7 @@
       Object.assign(link, { href: target, target: "_blank", rel: "noopener", textContent: "Sign in in another tab" });
       summary.append(" ", link, ", and press the button here again.");
     }
-    form.before(summary);
+    showTold(summary);
   };
 
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
@@ -79,8 +87,8 @@
       hw.enableEditors(form);
       hw.showTrial(page, form);
       const errors = page.querySelector(".summary-of-errors");
-      document.querySelector(".summary-of-errors")?.remove();
-      if (errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong"))) form.before(errors);
+      if (prop === undefined) for (const former of hw.all(".summary-of-errors")) former.remove();
+      showTold(errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong")) ? errors : null);
     } catch (error) {
       if (error.name === "AbortError") return;
       tell("The node did not answer. All that you have entered is still here: press the button again.");
@@ -121,6 +129,16 @@
       else if (action === "try") send(action);
       else return;
       event.preventDefault();
+    });
+
+    // Whoever writes beside a choice means it; times that follow from another are not shown.
+    form.addEventListener("input", (event) => {
+      const radio = event.target.closest(".choice")?.querySelector('input[type="radio"]');
+      if (!radio) return;
+      event.target.closest("[data-field]")?.querySelector(".ticks")?.remove();
+      if (radio === event.target || radio.checked) return;
+      radio.checked = true;
+      radio.dispatchEvent(new Event("change", { bubbles: true }));
     });
 
     form.addEventListener("input", (event) => {

@@ -159,8 +159,8 @@ async fn played(
 
 /// A further start of the node, after so many others. Its clock begins after those of the others have ended.
 async fn again(store: &Arc<dyn Store>, flow: &WorkflowId, starts: u32) -> World {
-    let world = World::on(store).await;
-    world.later(flow, LATER * 4 * starts).await;
+    let world = World::on_after(store, LATER * 4 * starts).await;
+    world.later(flow, std::time::Duration::ZERO).await;
     world
 }
 

@@ -55,8 +55,8 @@ fn whatever_a_run_sends_has_one_number_through_kills_and_reruns() {
         drop(killed);
     });
     let sent = life(async {
-        let world = World::on(&store).await;
-        world.later(&flow, LATER).await;
+        let world = World::on_after(&store, LATER).await;
+        world.later(&flow, Duration::ZERO).await;
         let again = world.step("one").await;
         assert_eq!(again.event["context"]["run"]["runs"], 2);
         sends(&again, "third");

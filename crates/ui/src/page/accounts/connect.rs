@@ -72,7 +72,7 @@ fn linked(app: &str, link: &ConnectLink) -> Page {
         p.crumbs { a href="/accounts" { "Accounts" } }
         h1 { "Connect " (text::value(app)) }
         p { "The next page leads through the app's consent, or asks for its keys. The link is good once, for ten minutes." }
-        p { a.button.primary href=(link.url) target="_blank" rel="noopener" { (icon(Icon::External)) "Continue to " (text::line(app)) } }
+        p { a.button.primary href=(link.url) target="_blank" rel="noopener" { (icon(Icon::External)) span { "Continue to " (text::line(app)) } } }
         p.note { "For another browser: " (copyable(&link.url)) }
         (waiting(&link.id))
     };

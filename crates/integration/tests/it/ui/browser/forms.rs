@@ -49,6 +49,46 @@ async fn options_load_by_themselves_as_soon_as_their_account_is_chosen() {
 }
 
 #[tokio::test]
+async fn a_failed_deployment_is_told_while_options_load() {
+    const FAILS: &str = "export default { name: 'Fails', version: '0.0.1', \
+        props: { shop: { type: 'app', app: 'shop' }, \
+          board: { type: 'string', optional: true, options() { return [`board of ${this.shop.$auth.api_key}`]; } } }, \
+        hooks: { deploy() { throw new Error('no luck'); } }, run() {} }";
+    let node = Node::start().await;
+    node.account("shop", json!({"api_key": "mine"})).await;
+    let form = form(&node, FAILS).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&form).await;
+    tab.press("button.primary[value=deploy]").await;
+    tab.sees_text(".summary-of-errors", "no luck").await;
+    tab.sees_text("[data-field=board]", "board of mine").await;
+    tab.sees_text(".summary-of-errors", "no luck").await;
+    assert_eq!(tab.count(".summary-of-errors").await, 1);
+}
+
+#[tokio::test]
+async fn an_interval_that_is_entered_is_chosen() {
+    const TICKS: &str = "export default { name: 'Ticks', version: '0.0.1', \
+        props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 900 } } }, run() {} }";
+    let node = Node::start().await;
+    let form = form(&node, TICKS).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&form).await;
+    tab.sees_text("[data-field=timer] .ticks", "every 15 minutes")
+        .await;
+    tab.write("[data-field=timer] input[aria-label=Number]", "7")
+        .await;
+    let chosen = tab
+        .evaluate("document.querySelector('[data-field=timer] input[type=radio]:checked').value")
+        .await;
+    assert_eq!(chosen, "interval");
+    assert_eq!(tab.count("[data-field=timer] .ticks").await, 0);
+    assert_eq!(tab.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_session_that_ended_leaves_what_was_entered() {
     let node = Node::start().await;
     let form = form(&node, SECRET).await;

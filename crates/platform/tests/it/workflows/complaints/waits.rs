@@ -252,9 +252,8 @@ fn c09_71_days_of_delays_outlive_retention_and_the_node() {
     });
     for day in 0..DAYS {
         life(async {
-            let world = World::on(&store).await;
-            // The clock of each start begins at the same moment.
-            world.later(&flow, DAY * u32::try_from(day).unwrap()).await;
+            let world = World::on_after(&store, DAY * u32::try_from(day).unwrap()).await;
+            world.later(&flow, Duration::ZERO).await;
             retain(&world, day).await;
             world.later(&flow, DAY - Duration::from_millis(1)).await;
             let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;

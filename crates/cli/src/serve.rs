@@ -109,6 +109,8 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         folders,
         stopping,
         notes,
+        // Whoever reads that it is ready may tell it to stop at once.
+        signals: StopSignals::watch()?,
     };
     notes.note(&format!(
         "headwater {} is ready on http://{address}",
@@ -160,19 +162,19 @@ struct Node {
     folders: Option<JoinHandle<()>>,
     stopping: CancellationToken,
     notes: Notes,
+    signals: StopSignals,
 }
 
 impl Node {
     /// Serves until a signal, then lets requests and runs finish.
-    async fn serve(self, listener: TcpListener, socket: Option<UnixListener>) -> Result<()> {
+    async fn serve(mut self, listener: TcpListener, socket: Option<UnixListener>) -> Result<()> {
         let public = tokio::spawn(self.server.clone().serve(listener));
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.
         let internal = socket.map(|socket| {
             let server = self.server.clone().past_shutdown();
             tokio::spawn(server.serve_components(socket))
         });
-        let mut signals = StopSignals::watch()?;
-        signals.first().await;
+        self.signals.first().await;
         self.notes.note(
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );
@@ -186,7 +188,7 @@ impl Node {
         }
         tokio::select! {
             () = self.app.stop() => {}
-            () = signals.another() => {}
+            () = self.signals.another() => {}
         }
         if let Some(internal) = internal {
             internal.abort();

@@ -46,10 +46,12 @@ impl Work {
         self.0.send_modify(|parts| parts.push(part));
     }
 
-    /// The parts that have begun, each time there is one more.
+    /// The parts that have begun, at once if there are some, and each time there is one more.
     pub(crate) fn followed(self: Arc<Self>) -> impl Stream<Item = Vec<DeployPart>> {
         let mut told = self.0.subscribe();
-        told.mark_changed();
+        if !told.borrow().is_empty() {
+            told.mark_changed();
+        }
         stream::unfold((self, told), |(work, mut told)| async move {
             told.changed().await.ok()?;
             let parts = told.borrow_and_update().clone();
@@ -78,7 +80,7 @@ pub(crate) fn taken_out(location: &str) -> (String, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use futures::StreamExt as _;
+    use futures::{FutureExt as _, StreamExt as _};
     use headwater_model::time::EpochMs;
 
     use super::*;
@@ -94,7 +96,7 @@ mod tests {
         work.begins(DeployPart::Load);
         assert_eq!(followed.next().await, Some(vec![DeployPart::Load; 2]));
         let mut other = Box::pin(works.of(&two, "n").followed());
-        assert_eq!(other.next().await, Some(Vec::new()), "another session");
+        assert_eq!(other.next().now_or_never(), None, "another session");
         drop((work, followed, other));
         drop(works.of(&two, "m"));
         assert_eq!(works.0.lock().len(), 1, "only what somebody has is kept");

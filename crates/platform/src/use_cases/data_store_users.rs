@@ -1,7 +1,7 @@
 //! The sources and workflows that use a data store: those of its owner, by their props and their steps' props.
 
 use headwater_model::{
-    id::RunnableId,
+    id::{DeploymentId, RunnableId},
     limits::PAGE_LIMIT_MAX,
     page::{Page, PageRequest, Position},
 };
@@ -80,13 +80,14 @@ impl Platform {
                 .into_iter()
                 .filter(|workflow| workflow.owner.tenant() == owner.tenant())
             {
-                let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
-                let Some(deployment) = deployment else {
-                    continue;
+                let stores = match self.data_stores_of(&workflow.deployment_id).await {
+                    // Another workflow that cannot be read is nothing to this data store.
+                    Err(PlatformError::Internal(error)) => {
+                        tracing::error!(workflow_id = %workflow.id, error, "its data stores are not known");
+                        continue;
+                    }
+                    stores => stores?,
                 };
-                let stores = Content::of(&deployment)?
-                    .data_stores(&*self.core.store)
-                    .await?;
                 let props: Vec<_> = stores
                     .into_iter()
                     .filter(|(_, name)| name == store.name.as_str())
@@ -103,6 +104,18 @@ impl Platform {
             page.position = Position::After(last);
         }
         Ok(users)
+    }
+
+    /// The data stores of a deployment's steps, as `STEP.PROP` with the name.
+    async fn data_stores_of(
+        &self,
+        id: &DeploymentId,
+    ) -> Result<Vec<(String, String)>, PlatformError> {
+        let store = &*self.core.store;
+        let Some(deployment) = store.deployment(id).await? else {
+            return Ok(Vec::new());
+        };
+        Content::of(&deployment)?.data_stores(store).await
     }
 }
 

@@ -37,5 +37,12 @@
     if (event.persisted) location.reload();
   });
 
+  // A form that was refused is answered at its own address, with the name of work that is over.
+  const here = new URL(location);
+  if (here.searchParams.has("progress")) {
+    here.searchParams.delete("progress");
+    history.replaceState(history.state, "", here);
+  }
+
   document.getElementById("errors")?.focus();
 }

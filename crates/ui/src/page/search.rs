@@ -14,7 +14,7 @@ use axum::{
 use maud::{Markup, html};
 use serde_json::json;
 
-use self::found::Found;
+use self::{found::Found, ids::ById};
 use crate::{
     part::{empty::empty, text},
     problem::Problem,
@@ -30,11 +30,12 @@ const NAMES_MAX: usize = 10;
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<Response, Problem> {
     let words = visitor.parameter("q").unwrap_or_default();
     let words = words.trim();
-    let mut found = ids::of(&ui, &visitor, words).await?;
-    if let [only] = &*found {
+    let mut by_id = ids::of(&ui, &visitor, words).await?;
+    if let ([only], false) = (&*by_id.found, by_id.is_chosen) {
         return Ok(see_other(&only.address));
     }
-    found.extend(names::with(&ui, &visitor, words).await?);
+    let older = by_id.older.take();
+    let found = with_names(by_id, names::with(&ui, &visitor, words).await?);
     let body = html! {
         header.title { h1 { "Search" } }
         @if words.is_empty() { p { "Enter a name, words of an event, or an id of any kind: of a thing, an event, a request or a trace." } }
@@ -43,6 +44,9 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<
             (table(&found))
             h2 { "Elsewhere" }
             (further(&visitor, words))
+        }
+        @if let Some(list) = older {
+            p.note { "The newest runs are of no such request or trace. " a href=(list) { "Look for it among older runs" } }
         }
     };
     Ok(Page::new("Search", body).into_response())
@@ -55,14 +59,25 @@ pub(crate) async fn names(
 ) -> Result<Response, Problem> {
     let words = visitor.parameter("q").unwrap_or_default();
     let words = words.trim();
-    let mut found = ids::of(&ui, &visitor, words).await?;
-    found.extend(names::with(&ui, &visitor, words).await?);
+    let by_id = ids::of(&ui, &visitor, words).await?;
+    let found = with_names(by_id, names::with(&ui, &visitor, words).await?);
     let found: Vec<_> = found
         .iter()
         .take(NAMES_MAX)
         .map(|one| json!({"name": text::visible(&one.name), "kind": one.kind, "address": one.address}))
         .collect();
     Ok(Json(json!({ "found": found })).into_response())
+}
+
+/// All that was found. Those by an id that a caller may have chosen come after one's own names.
+fn with_names(by_id: ById, mut names: Vec<Found>) -> Vec<Found> {
+    let mut found = by_id.found;
+    if by_id.is_chosen {
+        names.append(&mut found);
+        return names;
+    }
+    found.append(&mut names);
+    found
 }
 
 /// The ways to what has the words in it, rather than in its name.

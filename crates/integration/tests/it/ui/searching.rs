@@ -9,7 +9,9 @@ use crate::workflows::{Folder, HTTP};
 const ORDERS: &str = "export default { name: 'Orders', version: '0.0.1', props: { http: '$.interface.http' }, \
     run(event) { this.$emit(event.body, { summary: `Order ${event.body.order}` }); \
       if (event.body.fails) throw new Error('no'); } }";
-const REQUEST: &str = "request-7.of/today";
+const REQUEST: &str = "5f0c31d2a7e84b6f9d10c2ab47e6f3d8";
+/// An id as only a caller gives it: nobody is led by it at once.
+const CHOSEN: &str = "request-7.of/today";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -93,6 +95,10 @@ async fn ids_of_every_kind_lead_to_their_things_for_their_owner_alone() {
         assert_eq!(addresses, std::slice::from_ref(place), "{words}");
         visitor.get(place).await.is(200);
     }
+    order(&node, &source, CHOSEN, json!({"order": 8})).await;
+    let page = visitor.get(&format!("/search?q={}", query(CHOSEN))).await;
+    let page = page.is(200).text;
+    assert!(page.contains("request or trace"), "{page}");
     let other = node.user("bob").await;
     let other = other.post("/keys", json!({"name": "browser"})).await;
     let other = other.is(200).data();

@@ -13,7 +13,6 @@ use super::found::Found;
 use crate::{
     address::{self, Address as _},
     problem::Problem,
-    query::ROWS,
     state::Ui,
     visit::Visitor,
 };
@@ -23,28 +22,53 @@ const FURTHER_CHANNELS: [&str; 2] = ["$errors", "$in"];
 /// Shorter texts are words rather than ids of requests.
 const REQUEST_ID_CHARS_MIN: usize = 6;
 
+/// The things with an id.
+#[derive(Default)]
+pub(super) struct ById {
+    pub(super) found: Vec<Found>,
+    /// Whether a caller of the node may have chosen the id, so that nobody is to be led by it at once.
+    pub(super) is_chosen: bool,
+    /// The list in which older runs are looked for, if the id may be that of one.
+    pub(super) older: Option<String>,
+}
+
+impl From<Vec<Found>> for ById {
+    fn from(found: Vec<Found>) -> Self {
+        Self {
+            found,
+            ..Self::default()
+        }
+    }
+}
+
 /// The things with this id; none if it is not one.
-pub(super) async fn of(ui: &Ui, visitor: &Visitor, text: &str) -> Result<Vec<Found>, Problem> {
+pub(super) async fn of(ui: &Ui, visitor: &Visitor, text: &str) -> Result<ById, Problem> {
     if let Ok(id) = text.parse() {
-        return deployment(ui, visitor, &id).await;
+        return Ok(deployment(ui, visitor, &id).await?.into());
     }
     if let Ok(id) = text.parse() {
-        return key(ui, visitor, &id).await;
+        return Ok(key(ui, visitor, &id).await?.into());
     }
     if let Some((kind, address)) = prefixed(text) {
         let name = text.to_owned();
-        return Ok(vec![Found {
+        return Ok(ById::from(vec![Found {
             kind,
             name,
             address,
-        }]);
+        }]));
     }
     if let Ok(id) = text.parse() {
-        return events(ui, visitor, &id).await;
+        let events = events(ui, visitor, &id).await?;
+        if !events.is_empty() {
+            return Ok(events.into());
+        }
     }
     match origin(text) {
-        Some(origin) => runs(ui, visitor, &origin).await,
-        None => Ok(Vec::new()),
+        Some(origin) => Ok(ById {
+            is_chosen: !is_random(text),
+            ..runs(ui, visitor, &origin).await?
+        }),
+        None => Ok(ById::default()),
     }
 }
 
@@ -102,21 +126,31 @@ async fn events(ui: &Ui, visitor: &Visitor, id: &EventId) -> Result<Vec<Found>, 
     let mut found = Vec::new();
     let channels = FURTHER_CHANNELS.map(|channel| Some(channel.to_owned()));
     for channel in [None].into_iter().chain(channels) {
-        let search = EventsSearch {
+        let mut search = EventsSearch {
             workspace_id: visitor.workspace.clone(),
             channel,
             since_ms: Some(id.ms),
             until_ms: Some(id.ms),
-            limit: ROWS,
+            limit: PAGE_LIMIT_MAX,
             ..EventsSearch::default()
         };
-        let events = ui.platform.search_events(visitor.caller(), search).await?;
-        let events = events.events.into_iter().filter(|event| event.id == *id);
-        found.extend(events.map(|event| Found {
-            kind: "event",
-            name: event.summary.unwrap_or_else(|| id.to_string()),
-            address: address::of_event(&event.emitter, id),
-        }));
+        loop {
+            let part = ui
+                .platform
+                .search_events(visitor.caller(), search.clone())
+                .await?;
+            let events = part.events.into_iter().filter(|event| event.id == *id);
+            found.extend(events.map(|event| Found {
+                kind: "event",
+                name: event.summary.unwrap_or_else(|| id.to_string()),
+                address: address::of_event(&event.emitter, id),
+            }));
+            // Older ones have other ids.
+            search.after = part.next.filter(|next| next.id >= *id);
+            if search.after.is_none() {
+                break;
+            }
+        }
     }
     Ok(found)
 }
@@ -133,8 +167,15 @@ fn origin(text: &str) -> Option<String> {
     is_id.then(|| text.to_owned())
 }
 
-/// The run that a request caused; several are a list.
-async fn runs(ui: &Ui, visitor: &Visitor, origin: &str) -> Result<Vec<Found>, Problem> {
+/// Whether it is an id as nodes create them, which nobody comes upon by chance: 32 digits, or a whole `traceparent`.
+fn is_random(origin: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_id = origin.len() == 32 && origin.bytes().all(is_digit);
+    is_id || origin.parse::<TraceParent>().is_ok()
+}
+
+/// The run that a request caused; several, or one beside which older ones may be, are a list.
+async fn runs(ui: &Ui, visitor: &Visitor, origin: &str) -> Result<ById, Problem> {
     let filter = RunSearchFilter {
         workspace_id: visitor.workspace.clone(),
         origin: Some(origin.to_owned()),
@@ -144,19 +185,29 @@ async fn runs(ui: &Ui, visitor: &Visitor, origin: &str) -> Result<Vec<Found>, Pr
         .platform
         .find_runs(visitor.caller(), &filter, &PageRequest::first(2))
         .await?;
+    let is_cut = found.searched_to.is_some();
+    let list = address::of_origin(origin);
     let address = match &*found.items {
-        [] => return Ok(Vec::new()),
+        [] => {
+            return Ok(ById {
+                older: is_cut.then_some(list),
+                ..ById::default()
+            });
+        }
         // A run of a source has its page from its end on.
-        [only] if only.ended.is_some() || matches!(only.runnable, RunnableId::Workflow(_)) => {
+        [only]
+            if !is_cut
+                && (only.ended.is_some() || matches!(only.runnable, RunnableId::Workflow(_))) =>
+        {
             format!("/runs/{}", only.run.id)
         }
-        _ => address::of_origin(origin),
+        _ => list,
     };
-    Ok(vec![Found {
+    Ok(ById::from(vec![Found {
         kind: "request or trace",
         name: origin.to_owned(),
         address,
-    }])
+    }]))
 }
 
 #[cfg(test)]
@@ -188,6 +239,7 @@ mod tests {
             (trace, Some(trace)),
             (parent.as_str(), Some(trace)),
             ("mine-1", Some("mine-1")),
+            ("2024-7", Some("2024-7")),
             ("mine", None),
             ("orders", None),
             ("order 7 of the shop", None),
@@ -195,6 +247,18 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(origin(text).as_deref(), id, "{text}");
+        }
+    }
+    #[test]
+    fn ids_that_a_caller_may_have_chosen_are_known() {
+        let trace = "0af7651916cd43dd8448eb211c80319c";
+        for (text, random) in [
+            (trace.to_owned(), true),
+            (format!("00-{trace}-b7ad6b7169203331-01"), true),
+            (format!("{trace}0"), false),
+            ("orders-2024".to_owned(), false),
+        ] {
+            assert_eq!(is_random(&text), random, "{text}");
         }
     }
 }

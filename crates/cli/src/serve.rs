@@ -109,7 +109,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         folders,
         stopping,
         notes,
-        // Whoever reads that it is ready may tell it to stop at once.
+        // A reader of the next line may tell it to stop at once.
         signals: StopSignals::watch()?,
     };
     notes.note(&format!(

@@ -31,29 +31,6 @@
     if (typeof selection === "number" && again.setSelectionRange) again.setSelectionRange(selection, selection);
   };
 
-  /** The summary above the form that a load brought, if it is there. That of a deployment or a trial is not its to take away. */
-  let told = null;
-
-  const showTold = (summary) => {
-    told?.remove();
-    told = summary;
-    if (summary) form.before(summary);
-  };
-
-  /** Says above the form why nothing came back. What was typed stays. */
-  const tell = (text, target) => {
-    const summary = document.createElement("section");
-    summary.className = "summary-of-errors";
-    summary.setAttribute("role", "alert");
-    summary.append(text);
-    if (target) {
-      const link = document.createElement("a");
-      Object.assign(link, { href: target, target: "_blank", rel: "noopener", textContent: "Sign in in another tab" });
-      summary.append(" ", link, ", and press the button here again.");
-    }
-    showTold(summary);
-  };
-
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
   const send = async (action, prop) => {
     running.get(action)?.abort();
@@ -68,8 +45,8 @@
       const page = hw.fragment(await answer.text());
       const fresh = page.querySelector("form[data-props]");
       if (!fresh) {
-        if (answer.status === 401) tell("You are signed out. All that you have entered is still here.", "/signin");
-        else tell(`${page.querySelector("h1")?.textContent ?? "The node refused it"}. All that you have entered is still here.`);
+        if (answer.status === 401) hw.tellAbove(form, "You are signed out. All that you have entered is still here.", "/signin");
+        else hw.tellAbove(form, `${page.querySelector("h1")?.textContent ?? "The node refused it"}. All that you have entered is still here.`);
         return place?.removeAttribute("aria-busy");
       }
       if (prop === undefined) {
@@ -88,10 +65,10 @@
       hw.showTrial(page, form);
       const errors = page.querySelector(".summary-of-errors");
       if (prop === undefined) for (const former of hw.all(".summary-of-errors")) former.remove();
-      showTold(errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong")) ? errors : null);
+      hw.showSummary(errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong")) ? errors : null, form);
     } catch (error) {
       if (error.name === "AbortError") return;
-      tell("The node did not answer. All that you have entered is still here: press the button again.");
+      hw.tellAbove(form, "The node did not answer. All that you have entered is still here: press the button again.");
       place?.removeAttribute("aria-busy");
     }
   };
@@ -129,16 +106,6 @@
       else if (action === "try") send(action);
       else return;
       event.preventDefault();
-    });
-
-    // Whoever writes beside a choice means it; times that follow from another are not shown.
-    form.addEventListener("input", (event) => {
-      const radio = event.target.closest(".choice")?.querySelector('input[type="radio"]');
-      if (!radio) return;
-      event.target.closest("[data-field]")?.querySelector(".ticks")?.remove();
-      if (radio === event.target || radio.checked) return;
-      radio.checked = true;
-      radio.dispatchEvent(new Event("change", { bubbles: true }));
     });
 
     form.addEventListener("input", (event) => {

@@ -1,0 +1,10 @@
+// Fields beside a choice, such as the number of an interval: writing there chooses it. Times that follow from another choice
+// are not shown.
+document.addEventListener("input", (event) => {
+  const radio = event.target.closest("form[data-props] .choice")?.querySelector('input[type="radio"]');
+  if (!radio) return;
+  event.target.closest("[data-field]")?.querySelector(".ticks")?.remove();
+  if (radio === event.target || radio.checked) return;
+  radio.checked = true;
+  radio.dispatchEvent(new Event("change", { bubbles: true }));
+});

@@ -169,17 +169,15 @@ impl Workflows {
         let _ = tokio::time::timeout(SETTLED_WITHIN, settled).await;
     }
 
-    /// Answers the wait that a token names.
+    /// Answers a wait.
     ///
     /// # Errors
-    /// `NotFound` for a token that nobody was given.
+    /// The store cannot be written.
     pub(crate) async fn resolve(
         &self,
-        token: &str,
+        wait: WaitId,
         resolution: &Resolution,
     ) -> Result<WaitResolved, PlatformError> {
-        let wait = self.context.wait_key.wait(token);
-        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
         self.answer(wait, resolution, None).await
     }
 

@@ -1,9 +1,6 @@
 //! The administrator of a node, whom the node itself may act for: somebody who starts it may do anything with it.
 
-use headwater_model::{
-    limits::PAGE_LIMIT_MAX,
-    page::{PageRequest, Position},
-};
+use headwater_model::{limits::PAGE_LIMIT_MAX, page::PageRequest};
 use headwater_store::{Store, User};
 
 use crate::{
@@ -18,18 +15,16 @@ use crate::{
 /// # Errors
 /// `Conflict` if there is none yet.
 pub(crate) async fn administrator(store: &dyn Store) -> Result<User, PlatformError> {
-    let mut page = PageRequest::first(PAGE_LIMIT_MAX);
-    loop {
+    let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
+    while let Some(page) = next {
         let users = store.users(&page).await?.items;
-        let Some(last) = users.last().map(|user| user.id.clone()) else {
-            let reason = "the node has no administrator yet; its first start creates one";
-            return Err(PlatformError::Conflict(reason.to_owned()));
-        };
+        next = page.behind(&users, |user| user.id.clone());
         if let Some(admin) = users.into_iter().find(|user| user.is_admin) {
             return Ok(admin);
         }
-        page.position = Position::After(last);
     }
+    let reason = "the node has no administrator yet; its first start creates one";
+    Err(PlatformError::Conflict(reason.to_owned()))
 }
 
 impl Platform {

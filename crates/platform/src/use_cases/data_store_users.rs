@@ -68,13 +68,12 @@ impl Platform {
             },
             wanted: Wanted::default(),
         };
-        let mut page = PageRequest::first(PAGE_LIMIT_MAX);
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
         let mut users = Vec::new();
         for _ in 0..PAGES_MAX {
+            let Some(page) = next else { break };
             let workflows = self.core.store.workflows(&filter, &page).await?.items;
-            let Some(last) = workflows.last().map(|workflow| workflow.id.clone()) else {
-                break;
-            };
+            next = page.behind(&workflows, |workflow| workflow.id.clone());
             // Those that the user deployed in a workspace use the workspace's data stores.
             for workflow in workflows
                 .into_iter()
@@ -101,7 +100,6 @@ impl Platform {
                     });
                 }
             }
-            page.position = Position::After(last);
         }
         Ok(users)
     }

@@ -4,7 +4,7 @@
 use headwater_model::{
     id::{DeploymentId, RunnableId, WorkspaceId},
     limits::PAGE_LIMIT_MAX,
-    page::{PageRequest, Position},
+    page::PageRequest,
 };
 use headwater_store::DataStore;
 
@@ -64,15 +64,13 @@ impl Platform {
         words: &[String],
     ) -> Result<Vec<AccountView>, PlatformError> {
         let mut found = Vec::new();
-        let mut page = PageRequest::first(PAGE_LIMIT_MAX);
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
         for _ in 0..PAGES_MAX {
+            let Some(page) = next else { break };
             let read = self.accounts(caller, workspace_id.clone(), &page).await?;
-            let Some(last) = read.items.last().map(|view| view.account.id.clone()) else {
-                break;
-            };
+            next = page.behind(&read.items, |view| view.account.id.clone());
             let named = read.items.into_iter();
             found.extend(named.filter(|view| has_all(&view.account.name, words)));
-            page.position = Position::After(last);
         }
         Ok(found)
     }
@@ -89,17 +87,15 @@ impl Platform {
         words: &[String],
     ) -> Result<Vec<DataStore>, PlatformError> {
         let mut found = Vec::new();
-        let mut page = PageRequest::first(PAGE_LIMIT_MAX);
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
         for _ in 0..PAGES_MAX {
+            let Some(page) = next else { break };
             let read = self
                 .data_stores(caller, workspace_id.clone(), &page)
                 .await?;
-            let Some(last) = read.items.last().map(|store| store.name.clone()) else {
-                break;
-            };
+            next = page.behind(&read.items, |store| store.name.clone());
             let named = read.items.into_iter();
             found.extend(named.filter(|store| has_all(store.name.as_str(), words)));
-            page.position = Position::After(last);
         }
         Ok(found)
     }

@@ -1,9 +1,6 @@
 //! Things of a workflow's owner that a run needs: other workflows by name, and variables.
 
-use headwater_model::{
-    id::WorkflowId,
-    page::{PageRequest, Position},
-};
+use headwater_model::{id::WorkflowId, page::PageRequest};
 use headwater_store::{Owner, RunnableFilter, Workflow};
 
 use sha2::{Digest as _, Sha256};
@@ -32,25 +29,20 @@ impl WorkflowContext {
                 .ok_or_else(|| PlatformError::not_found("workflow", named));
         }
         let mut found = Vec::new();
-        let mut page = PageRequest::first(PAGE);
-        loop {
+        let mut next = Some(PageRequest::first(PAGE));
+        while let Some(page) = next {
             let workflows = self
                 .core
                 .store
                 .workflows(&filter(owner), &page)
                 .await?
                 .items;
-            let is_last = workflows.len() < PAGE as usize;
-            let last = workflows.last().map(|last| last.id.clone());
+            next = page.behind(&workflows, |workflow| workflow.id.clone());
             found.extend(
                 workflows
                     .into_iter()
                     .filter(|one| one.name == named || one.name_slug == named),
             );
-            match last.filter(|_| !is_last) {
-                Some(last) => page.position = Position::After(last),
-                None => break,
-            }
         }
         match &found[..] {
             [one] => Ok(one.id.clone()),

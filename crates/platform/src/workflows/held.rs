@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use headwater_model::{
     id::{InvocationId, RunnableId, WorkflowId},
-    page::{PageRequest, Position},
+    page::PageRequest,
     time::EpochMs,
 };
 use headwater_store::{RunFilter, StoreError};
@@ -100,13 +100,10 @@ pub(super) async fn counted(
     let runnable = RunnableId::from(id.clone());
     let store = &context.core.store;
     let mut counted = Counted::default();
-    let mut page = PageRequest::first(PAGE);
-    loop {
+    let mut next = Some(PageRequest::first(PAGE));
+    while let Some(page) = next {
         let open = store.open_runs(&runnable, &page).await?.items;
-        let last = open
-            .last()
-            .map(|last| last.id.clone())
-            .filter(|_| open.len() == PAGE as usize);
+        next = page.behind(&open, |run| run.id.clone());
         for run in open {
             let head = Head::read(run.state.as_deref()).unwrap_or_default();
             if let Some(began_at_ms) = head.started_at_ms {
@@ -114,10 +111,6 @@ pub(super) async fn counted(
                     .running
                     .push((run.id, head.keys.unwrap_or_default(), began_at_ms));
             }
-        }
-        match last {
-            Some(last) => page.position = Position::After(last),
-            None => break,
         }
     }
     let Some(throttle) = &settings.throttle else {
@@ -127,13 +120,10 @@ pub(super) async fn counted(
         since_ms: Some(window_start(context.core.env.now_ms(), throttle.per)),
         ..RunFilter::default()
     };
-    let mut page = PageRequest::first(PAGE);
-    loop {
+    let mut next = Some(PageRequest::first(PAGE));
+    while let Some(page) = next {
         let ended = store.runs(&runnable, of_window, &page).await?.items;
-        let last = ended
-            .last()
-            .map(|last| last.id.clone())
-            .filter(|_| ended.len() == PAGE as usize);
+        next = page.behind(&ended, |run| run.id.clone());
         for run in ended {
             let details = store.run_details(&run.id).await?;
             let keys = details.and_then(|details| RunDetails::read(&details)?.head.keys);
@@ -141,9 +131,6 @@ pub(super) async fn counted(
                 .began
                 .push((keys.unwrap_or_default(), run.ended.started_at_ms));
         }
-        match last {
-            Some(last) => page.position = Position::After(last),
-            None => return Ok(counted),
-        }
     }
+    Ok(counted)
 }

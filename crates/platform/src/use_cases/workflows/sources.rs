@@ -7,7 +7,7 @@ use std::{
 
 use headwater_model::{
     id::{SourceId, TriggerId, WorkflowId, WorkspaceId},
-    page::{PageRequest, Position},
+    page::PageRequest,
 };
 use headwater_workflow::definition::{
     ComponentReference, Definition, SourceTrigger, StepCode, TriggerConfig,
@@ -125,13 +125,10 @@ impl Platform {
         id: &WorkflowId,
     ) -> Result<BTreeSet<SourceId>, PlatformError> {
         let mut sources = BTreeSet::new();
-        let mut page = PageRequest::first(DEPLOYMENTS_AT_ONCE);
-        loop {
+        let mut next = Some(PageRequest::first(DEPLOYMENTS_AT_ONCE));
+        while let Some(page) = next {
             let deployments = self.core.store.deployments(id, &page).await?.items;
-            let Some(last) = deployments.last() else {
-                return Ok(sources);
-            };
-            page.position = Position::After(last.id.clone());
+            next = page.behind(&deployments, |deployment| deployment.id.clone());
             for deployment in &deployments {
                 match Content::of(deployment) {
                     Ok(content) => sources.extend(content.sources.into_values()),
@@ -141,6 +138,7 @@ impl Platform {
                 }
             }
         }
+        Ok(sources)
     }
 
     /// Deletes sources as far as they are there, with an audit record of each if somebody decides it now.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_model::id::{InvocationId, RunnableId};
-use headwater_store::WaitResolved;
+use headwater_store::{WaitId, WaitResolved};
 use headwater_workflow::{
     path::Path,
     run::{Kept, Resolution, WaitKind},
@@ -63,22 +63,26 @@ impl Platform {
         action: WaitAction,
         request: Box<RawValue>,
     ) -> Result<WaitAnswer, PlatformError> {
-        let wait = self.workflows.context().wait_key.wait(token);
-        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        let wait = self.named_wait(token)?;
         // Boxed: every request has room for it.
-        let data = Box::pin(self.masked_answer(&wait.run_id, request)).await?;
-        let data = Some(Kept::Here(data));
+        let data = async || Box::pin(self.masked_answer(&wait.run_id, request)).await;
         let resolution = match action {
-            WaitAction::Resume => Resolution::Resume(data),
-            WaitAction::Rerun => Resolution::Rerun(data),
+            WaitAction::Resume => Resolution::Resume(Some(Kept::Here(data().await?))),
+            WaitAction::Rerun => Resolution::Rerun(Some(Kept::Here(data().await?))),
             WaitAction::Cancel => Resolution::Cancel,
         };
-        match self.workflows.resolve(token, &resolution).await? {
+        match self.workflows.resolve(wait, &resolution).await? {
             WaitResolved::Now(_) => Ok(WaitAnswer::Taken),
             WaitResolved::Before => Ok(WaitAnswer::Before),
             WaitResolved::Ended => Ok(WaitAnswer::Ended),
             WaitResolved::Unknown => Err(PlatformError::not_found("wait", token)),
         }
+    }
+
+    /// The wait that a token of a URL names.
+    fn named_wait(&self, token: &str) -> Result<WaitId, PlatformError> {
+        let wait = self.workflows.context().wait_key.wait(token);
+        wait.ok_or_else(|| PlatformError::not_found("wait", token))
     }
 
     /// Data for a run, as it may be kept.
@@ -104,8 +108,7 @@ impl Platform {
     /// # Errors
     /// `NotFound` for a token that nobody was given.
     pub async fn wait_methods(&self, token: &str) -> Result<Option<Vec<String>>, PlatformError> {
-        let wait = self.workflows.context().wait_key.wait(token);
-        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        let wait = self.named_wait(token)?;
         let store = &self.core.store;
         let Some(run) = store.open_run(&wait.run_id).await? else {
             return Ok(None);

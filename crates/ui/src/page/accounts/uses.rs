@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use headwater_model::{
     id::SourceId,
-    page::{Page, PageRequest, Position},
+    page::{Page, PageRequest},
 };
 use headwater_platform::{PlatformError, SourceView, Wanted};
 use maud::{Markup, html};
@@ -31,34 +31,21 @@ impl Uses {
     /// The uses by the sources that lists show.
     pub(super) async fn of(ui: &Ui, visitor: &Visitor) -> Result<Self, PlatformError> {
         let mut by_account: HashMap<String, Vec<_>> = HashMap::new();
-        let mut position = Position::First;
+        let mut next = Some(PageRequest::first(ROWS));
         for _ in 0..PAGES {
-            let request = PageRequest {
-                limit: ROWS,
-                position,
-            };
+            let Some(request) = next else { break };
             let page = sources(ui, visitor, &request).await?;
+            next = request.behind(&page.items, |view| view.source.id.clone());
             for view in &page.items {
                 for id in accounts_of(view) {
                     let source = (view.source.id.clone(), view.source.spec.name.clone());
                     by_account.entry(id.to_owned()).or_default().push(source);
                 }
             }
-            match page.items.last() {
-                Some(last) if page.items.len() as u32 == ROWS => {
-                    position = Position::After(last.source.id.clone());
-                }
-                _ => {
-                    return Ok(Self {
-                        by_account,
-                        is_partial: false,
-                    });
-                }
-            }
         }
         Ok(Self {
             by_account,
-            is_partial: true,
+            is_partial: next.is_some(),
         })
     }
 

@@ -34,7 +34,7 @@ pub(crate) async fn create(connection: &Connection, account: &Account) -> Result
                 &account.credentials.renewable,
                 &account.credentials.renew_at.map(signed),
                 &signed(account.version),
-                &status_text(account.health.status),
+                &account.health.status.name(),
                 &account.health.reason,
                 &account.health.checked_at.map(signed),
                 &signed(account.created_at),
@@ -61,7 +61,7 @@ pub(crate) async fn reconnect(
                 &account.credentials.expires_at.map(signed),
                 &account.credentials.renewable,
                 &account.credentials.renew_at.map(signed),
-                &status_text(account.health.status),
+                &account.health.status.name(),
                 &account.health.reason,
                 &account.health.checked_at.map(signed),
                 &signed(account.updated_at),
@@ -83,7 +83,7 @@ pub(crate) async fn renew(connection: &Connection, renewal: &Renewal) -> Result<
                 &renewal.credentials.expires_at.map(signed),
                 &renewal.credentials.renewable,
                 &renewal.credentials.renew_at.map(signed),
-                &status_text(renewal.health.status),
+                &renewal.health.status.name(),
                 &renewal.health.reason,
                 &renewal.health.checked_at.map(signed),
                 &signed(renewal.now_at),
@@ -106,7 +106,7 @@ pub(crate) async fn note(
         .execute(
             "UPDATE accounts SET health = $1, health_reason = $2, checked_at = $3 WHERE id = $4 AND version = $5",
             &[
-                &status_text(health.status),
+                &health.status.name(),
                 &health.reason,
                 &health.checked_at.map(signed),
                 &id,
@@ -176,29 +176,11 @@ fn account(row: &Row) -> Result<Account, StoreError> {
         },
         version: unsigned(row, "version")?,
         health: Health {
-            status: status(&get::<String>(row, "health")?)?,
+            status: HealthStatus::named(&get::<String>(row, "health")?)?,
             reason: get(row, "health_reason")?,
             checked_at: unsigned_opt(row, "checked_at")?,
         },
         created_at: unsigned(row, "created_at")?,
         updated_at: unsigned(row, "updated_at")?,
     })
-}
-
-const STATUSES: [(HealthStatus, &str); 4] = [
-    (HealthStatus::Unknown, "unknown"),
-    (HealthStatus::Healthy, "healthy"),
-    (HealthStatus::Expired, "expired"),
-    (HealthStatus::Refused, "refused"),
-];
-
-fn status_text(status: HealthStatus) -> &'static str {
-    let found = STATUSES.iter().find(|(known, _)| *known == status);
-    found.map_or("unknown", |(_, text)| text)
-}
-
-fn status(text: &str) -> Result<HealthStatus, StoreError> {
-    let found = STATUSES.iter().find(|(_, known)| *known == text);
-    let status = found.map(|(status, _)| *status);
-    status.ok_or_else(|| StoreError::Corrupt(format!("`{text}` is not the health of an account")))
 }

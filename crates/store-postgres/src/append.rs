@@ -1,7 +1,7 @@
 //! Appending to the event log: increasing ids, and notes for trimming.
 
 use headwater_model::{event::NewEvent, id::EventId, time::EpochMs};
-use headwater_store::StoreError;
+use headwater_store::{StoreError, classes_of};
 
 use crate::{
     connection::{Connection, failed},
@@ -39,7 +39,7 @@ pub(crate) async fn alone(
         events: &Change::appended(events),
     };
     emitters::move_on(connection, emitter, &moved).await?;
-    for class in classes(events) {
+    for class in classes_of(events) {
         note_untrimmed(connection, emitter, class).await?;
     }
     Ok(())
@@ -88,18 +88,6 @@ pub(crate) async fn insert(
             .map_err(&failed)?;
     }
     Ok(last)
-}
-
-/// The classes in which these events may have to be trimmed: scheduled ones are not.
-pub(crate) fn classes(events: &[NewEvent]) -> Vec<u8> {
-    let mut classes = Vec::new();
-    for event in events.iter().filter(|event| event.scheduled.is_none()) {
-        let class = event.channel.class().code();
-        if !classes.contains(&class) {
-            classes.push(class);
-        }
-    }
-    classes
 }
 
 /// Notes that an emitter has events of a class that are newer than its last trim.

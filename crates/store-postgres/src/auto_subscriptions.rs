@@ -2,12 +2,14 @@
 //! creates later.
 
 use headwater_model::{channel::Channel, subscription::AutoSubscription, time::EpochMs};
-use headwater_store::{Owner, StoreError};
+use headwater_store::{
+    Owner, StoreError,
+    derived_id::{self, Seed},
+};
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    derived_id::{self, Seed},
     positions::LAST,
     row::{get, parsed},
 };

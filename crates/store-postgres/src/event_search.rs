@@ -7,7 +7,7 @@ mod rows;
 use std::collections::{BinaryHeap, VecDeque};
 
 use async_trait::async_trait;
-use headwater_model::{event_search::EventPlace, id::EventId, time::EpochMs};
+use headwater_model::{event_search::EventPlace, id::EventId};
 use headwater_store::{EventSearch, EventSearches, FoundEvents, StoreError};
 
 use self::{
@@ -24,12 +24,6 @@ impl EventSearches for PostgresStore {
             .await
     }
 }
-
-/// An id behind every id.
-const END: EventId = EventId {
-    ms: EpochMs(i64::MAX as u64),
-    sequence: u32::MAX,
-};
 
 /// The next event of an emitter, or one that it is not behind. The greatest is the next of all.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +52,7 @@ async fn found(connection: &Connection, search: &EventSearch) -> Result<FoundEve
     };
     let (mut turns, mut ahead) = (BinaryHeap::new(), Vec::with_capacity(emitters.len()));
     for (place, emitter) in emitters.iter().enumerate() {
-        let rest = beginning(search, emitter);
+        let rest = search.beginning_of(&emitter.id);
         if emitter.kept > 0 && search.since_ms <= Some(emitter.last.ms) {
             let id = emitter.last.min(rest);
             turns.push(Turn { id, emitter: place });
@@ -102,21 +96,6 @@ async fn found(connection: &Connection, search: &EventSearch) -> Result<FoundEve
         }
     }
     Ok(found)
-}
-
-/// The id in front of which the search begins with the emitter.
-fn beginning(search: &EventSearch, emitter: &Searched) -> EventId {
-    let until = search.until_ms.map_or(END, |until_ms| EventId {
-        ms: until_ms,
-        sequence: u32::MAX,
-    });
-    let after = match &search.after {
-        None => END,
-        // Its event of the same id, if it has one, comes later.
-        Some(after) if emitter.id < after.emitter => EventId::next(Some(after.id), EpochMs(0)),
-        Some(after) => after.id,
-    };
-    until.min(after)
 }
 
 impl Ahead {

@@ -6,12 +6,11 @@ use headwater_model::{
     event::EventRef,
     id::{EventId, InvocationId},
     origin::Origin,
-    outcome::Limit,
     page::{Page, PageRequest, Position},
 };
 use headwater_store::{
-    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunFilter, RunOutcome,
-    RunRecord, StoreError,
+    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RunFilter, RunOutcome, RunRecord,
+    StoreError,
 };
 use tokio_postgres::Row;
 
@@ -26,30 +25,6 @@ use crate::{
 
 /// A text that sorts after every id.
 const LAST: &str = "~";
-
-const OUTCOMES: [(RunOutcome, &str); 7] = [
-    (RunOutcome::Returned, "returned"),
-    (RunOutcome::Threw, "threw"),
-    (RunOutcome::LimitExceeded(Limit::Wall), "limit_wall"),
-    (RunOutcome::LimitExceeded(Limit::Memory), "limit_memory"),
-    (RunOutcome::LimitExceeded(Limit::Output), "limit_output"),
-    (RunOutcome::Lost, "lost"),
-    (RunOutcome::Cancelled, "cancelled"),
-];
-
-pub(crate) fn outcome_name(outcome: RunOutcome) -> Result<&'static str, StoreError> {
-    let mut outcomes = OUTCOMES.iter();
-    let found = outcomes.find(|(one, _)| *one == outcome);
-    let unnamed = || StoreError::Corrupt(format!("{outcome:?} has no name"));
-    found.map(|(_, name)| *name).ok_or_else(unnamed)
-}
-
-fn outcome_of(name: &str) -> Result<RunOutcome, StoreError> {
-    let mut outcomes = OUTCOMES.iter();
-    let found = outcomes.find(|(_, one)| *one == name);
-    let unknown = || StoreError::Corrupt(format!("`{name}` is not an outcome"));
-    found.map(|(outcome, _)| *outcome).ok_or_else(unknown)
-}
 
 /// A run whose record is written.
 pub(crate) struct Ending<'a> {
@@ -86,8 +61,8 @@ pub(crate) async fn insert(
                 &signed(ended.queued_at_ms),
                 &signed(ended.started_at_ms),
                 &signed(ended.ended_at_ms),
-                &outcome_name(ended.outcome)?,
-                &ended.error.as_deref().map(first_line),
+                &ended.outcome.name(),
+                &ended.kept_error(),
                 &signed(ended.emitted),
                 &signed(ended.dropped.count),
                 &keys,
@@ -105,13 +80,6 @@ pub(crate) async fn insert(
         .await
         .map_err(failed("recording a run"))
         .map(|written| written > 0)
-}
-
-/// The part of an error that is kept.
-fn first_line(error: &str) -> &str {
-    let line = error.lines().next().unwrap_or_default();
-    let end = line.char_indices().nth(RUN_ERROR_CHARS_MAX);
-    end.map_or(line, |(end, _)| &line[..end])
 }
 
 pub(crate) async fn by_id(
@@ -151,7 +119,7 @@ fn ended(row: &Row) -> Result<EndedRun, StoreError> {
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         started_at_ms: unsigned(row, "started_at_ms")?,
         ended_at_ms: unsigned(row, "ended_at_ms")?,
-        outcome: outcome_of(&get::<String>(row, "outcome")?)?,
+        outcome: RunOutcome::named(&get::<String>(row, "outcome")?)?,
         error: get(row, "error")?,
         emitted: unsigned(row, "emitted")?,
         dropped: Dropped {
@@ -170,7 +138,7 @@ fn ended(row: &Row) -> Result<EndedRun, StoreError> {
 fn part(has_failed: bool, filter: &RunFilter) -> Result<String, StoreError> {
     let mut part = format!("runnable_id = $1 AND failed = {has_failed} AND started_at_ms >= $2");
     if let Some(OutcomeFilter::Exactly(outcome)) = filter.outcome {
-        part += &format!(" AND outcome = '{}'", outcome_name(outcome)?);
+        part += &format!(" AND outcome = '{}'", outcome.name());
     }
     if let Some(trigger) = &filter.trigger {
         part += &format!(" AND trigger = '{}'", name_of(trigger)?);

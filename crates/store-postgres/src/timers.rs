@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use headwater_model::{id::RunnableId, schedule::Schedule, time::EpochMs};
 use headwater_store::{
     Progress, SettledSource, Source, StoreError, Timer, Trigger, WorkflowDeploy,
+    derived_id::{self, Seed},
 };
 use serde_json::Value;
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    derived_id::{self, Seed},
     row::{get, json, moment, name_of, parsed, signed, unsigned},
 };
 

@@ -34,7 +34,7 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
                 account.credentials.renewable,
                 account.credentials.renew_at.map(signed),
                 signed(account.version),
-                status_text(account.health.status),
+                account.health.status.name(),
                 account.health.reason,
                 account.health.checked_at.map(signed),
                 signed(account.created_at),
@@ -56,7 +56,7 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
             account.credentials.expires_at.map(signed),
             account.credentials.renewable,
             account.credentials.renew_at.map(signed),
-            status_text(account.health.status),
+            account.health.status.name(),
             account.health.reason,
             account.health.checked_at.map(signed),
             signed(account.updated_at),
@@ -76,7 +76,7 @@ pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, 
             renewal.credentials.expires_at.map(signed),
             renewal.credentials.renewable,
             renewal.credentials.renew_at.map(signed),
-            status_text(renewal.health.status),
+            renewal.health.status.name(),
             renewal.health.reason,
             renewal.health.checked_at.map(signed),
             renewal.name,
@@ -98,7 +98,7 @@ pub(crate) fn note(
         .execute_prepared(
             "UPDATE accounts SET health = ?, health_reason = ?, checked_at = ? WHERE id = ? AND version = ?",
             params![
-                status_text(health.status),
+                health.status.name(),
                 health.reason,
                 health.checked_at.map(signed),
                 id,
@@ -161,29 +161,11 @@ fn account(row: &Row<'_>) -> Result<Account, StoreError> {
         },
         version: unsigned(row, "version")?,
         health: Health {
-            status: status(&get::<String>(row, "health")?)?,
+            status: HealthStatus::named(&get::<String>(row, "health")?)?,
             reason: get(row, "health_reason")?,
             checked_at: unsigned_opt(row, "checked_at")?,
         },
         created_at: unsigned(row, "created_at")?,
         updated_at: unsigned(row, "updated_at")?,
     })
-}
-
-const STATUSES: [(HealthStatus, &str); 4] = [
-    (HealthStatus::Unknown, "unknown"),
-    (HealthStatus::Healthy, "healthy"),
-    (HealthStatus::Expired, "expired"),
-    (HealthStatus::Refused, "refused"),
-];
-
-fn status_text(status: HealthStatus) -> &'static str {
-    let found = STATUSES.iter().find(|(known, _)| *known == status);
-    found.map_or("unknown", |(_, text)| text)
-}
-
-fn status(text: &str) -> Result<HealthStatus, StoreError> {
-    let found = STATUSES.iter().find(|(_, known)| *known == text);
-    let status = found.map(|(status, _)| *status);
-    status.ok_or_else(|| StoreError::Corrupt(format!("`{text}` is not the health of an account")))
 }

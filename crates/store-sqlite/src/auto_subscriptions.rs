@@ -2,12 +2,14 @@
 //! creates later.
 
 use headwater_model::{channel::Channel, subscription::AutoSubscription, time::EpochMs};
-use headwater_store::{Owner, StoreError};
+use headwater_store::{
+    Owner, StoreError,
+    derived_id::{self, Seed},
+};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
-    derived_id::{self, Seed},
     row::{get, parsed},
 };
 

@@ -20,7 +20,6 @@ mod counted_events;
 mod data_stores;
 mod deletion;
 mod deliveries;
-mod derived_id;
 mod dispatch;
 mod emitters;
 mod event_log;

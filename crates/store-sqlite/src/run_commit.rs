@@ -7,7 +7,7 @@ use headwater_model::{
     dedupe,
     id::{EventId, RunnableId},
 };
-use headwater_store::{Conflict, KvWrite, Owner, RunCommit, RunnableLease, StoreError};
+use headwater_store::{Conflict, KvWrite, Owner, RunCommit, RunnableLease, StoreError, classes_of};
 use rusqlite::Connection;
 
 use crate::{
@@ -174,7 +174,7 @@ impl<'a> Batch<'a> {
         held.last = last;
         held.dedupe = commit.dedupe.as_ref().or(held.dedupe);
         self.spent.add(&held.owner, commit.usage, commit.now_ms);
-        let classes = append::classes(&commit.events).into_iter();
+        let classes = classes_of(&commit.events).into_iter();
         self.untrimmed.extend(classes.map(|class| (id, class)));
         if commit.ended.is_some() {
             self.untrimmed_runs.insert(id);

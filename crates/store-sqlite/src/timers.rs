@@ -7,13 +7,13 @@ use headwater_model::{
 };
 use headwater_store::{
     Progress, SettledSource, Source, StoreError, Timer, Trigger, WorkflowDeploy,
+    derived_id::{self, Seed},
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
-    derived_id::{self, Seed},
     row::{get, json, moment, name_of, parsed, signed, unsigned},
 };
 

@@ -71,6 +71,28 @@ pub enum HealthStatus {
     Refused,
 }
 
+impl HealthStatus {
+    /// The name by which stores keep it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Healthy => "healthy",
+            Self::Expired => "expired",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The status with this name.
+    ///
+    /// # Errors
+    /// `Corrupt` when there is none.
+    pub fn named(name: &str) -> Result<Self, StoreError> {
+        let mut all = [Self::Unknown, Self::Healthy, Self::Expired, Self::Refused].into_iter();
+        let unknown = || StoreError::Corrupt(format!("`{name}` is not the health of an account"));
+        all.find(|one| one.name() == name).ok_or_else(unknown)
+    }
+}
+
 /// Credentials in place of former ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewal {

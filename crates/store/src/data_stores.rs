@@ -206,3 +206,37 @@ pub trait DataStores {
     /// MUST free all of them in the end (`conformance::data_stores::sweeping_frees_what_is_gone`).
     async fn sweep_records(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError>;
 }
+
+/// The first text behind all that begin with the prefix, in the order of bytes; none if there is no such text.
+pub fn end_of_prefix(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        // Not every number is a character.
+        let mut later = u32::from(last) + 1..=u32::from(char::MAX);
+        if let Some(next) = later.find_map(char::from_u32) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_of_prefix;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_text_of_its_length() {
+        for (prefix, end) in [
+            ("", None),
+            ("a", Some("b")),
+            ("a\u{0}", Some("a\u{1}")),
+            ("é", Some("ê")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}\u{10ffff}", None),
+        ] {
+            assert_eq!(end_of_prefix(prefix).as_deref(), end, "{prefix:?}");
+        }
+    }
+}

@@ -10,7 +10,7 @@
 use async_trait::async_trait;
 use headwater_model::{
     channel::{Channel, ChannelClass},
-    event::{Event, EventRef},
+    event::{Event, EventRef, NewEvent},
     id::{EmitterId, EventId},
     origin::Origin,
     page::{Page, PageRequest},
@@ -204,4 +204,16 @@ pub trait EventLog {
     /// MUST consider the emitter's events only
     /// (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError>;
+}
+
+/// The codes of the classes in which these events may have to be trimmed: scheduled ones are not.
+pub fn classes_of(events: &[NewEvent]) -> Vec<u8> {
+    let mut classes = Vec::new();
+    for event in events.iter().filter(|event| event.scheduled.is_none()) {
+        let class = event.channel.class().code();
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    classes
 }

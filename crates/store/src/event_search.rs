@@ -50,6 +50,29 @@ pub struct EventSearch {
     pub scan: ScanLimits,
 }
 
+/// An id behind every id.
+const END: EventId = EventId {
+    ms: EpochMs(i64::MAX as u64),
+    sequence: u32::MAX,
+};
+
+impl EventSearch {
+    /// The id in front of which the search begins with an emitter.
+    pub fn beginning_of(&self, emitter: &EmitterId) -> EventId {
+        let until = self.until_ms.map_or(END, |until_ms| EventId {
+            ms: until_ms,
+            sequence: u32::MAX,
+        });
+        let after = match &self.after {
+            None => END,
+            // Its event of the same id, if it has one, comes later.
+            Some(after) if *emitter < after.emitter => EventId::next(Some(after.id), EpochMs(0)),
+            Some(after) => after.id,
+        };
+        until.min(after)
+    }
+}
+
 /// An event that was found, with the beginning of its data if that is large.
 #[derive(Debug, Clone)]
 pub struct FoundEvent {

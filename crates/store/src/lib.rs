@@ -14,6 +14,7 @@ pub mod catalog;
 pub mod conformance;
 pub mod data_stores;
 pub mod delivery_search;
+pub mod derived_id;
 pub mod error;
 pub mod event_log;
 pub mod event_search;

@@ -112,3 +112,14 @@ pub trait Registry {
         page: &PageRequest<ComponentId>,
     ) -> Result<Page<ListedComponent>, StoreError>;
 }
+
+/// The slugs of a component's apps, each between spaces: those of its props, and its key's first word.
+pub fn app_slugs(description: &Description) -> String {
+    let of_key = description
+        .key
+        .iter()
+        .filter_map(|key| key.split('-').next());
+    let of_props = description.props.iter().filter_map(|prop| prop.app());
+    let slugs: Vec<_> = of_key.chain(of_props).collect();
+    format!(" {} ", slugs.join(" "))
+}

@@ -150,6 +150,31 @@ impl RunOutcome {
     pub fn is_failure(self) -> bool {
         self != Self::Returned
     }
+
+    /// The name by which stores keep it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Returned => "returned",
+            Self::Threw => "threw",
+            Self::LimitExceeded(Limit::Wall) => "limit_wall",
+            Self::LimitExceeded(Limit::Memory) => "limit_memory",
+            Self::LimitExceeded(Limit::Output) => "limit_output",
+            Self::Lost => "lost",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The outcome with this name.
+    ///
+    /// # Errors
+    /// `Corrupt` when there is none.
+    pub fn named(name: &str) -> Result<Self, StoreError> {
+        let mut outcomes = Self::WRONG
+            .into_iter()
+            .chain([Self::Returned, Self::Cancelled]);
+        let unknown = || StoreError::Corrupt(format!("`{name}` is not an outcome"));
+        outcomes.find(|one| one.name() == name).ok_or_else(unknown)
+    }
 }
 
 /// The end of a run, as its last commit records it.
@@ -179,6 +204,15 @@ pub struct EndedRun {
     pub has_scheduled: bool,
     /// The request behind it.
     pub origin: Origin,
+}
+
+impl EndedRun {
+    /// The part of its error that is kept: [`RUN_ERROR_CHARS_MAX`] characters of the first line.
+    pub fn kept_error(&self) -> Option<&str> {
+        let line = self.error.as_deref()?.lines().next().unwrap_or_default();
+        let end = line.char_indices().nth(RUN_ERROR_CHARS_MAX);
+        Some(end.map_or(line, |(end, _)| &line[..end]))
+    }
 }
 
 /// A run that has ended.

@@ -5,7 +5,7 @@ use headwater_model::{
     page::{Page, PageRequest, Position},
     time::EpochMs,
 };
-use headwater_store::{DataStore, DataStoreRef, Record, RecordRange, StoreError};
+use headwater_store::{DataStore, DataStoreRef, Record, RecordRange, StoreError, end_of_prefix};
 use tokio_postgres::Row;
 
 use super::stores::{id_of, one};
@@ -134,7 +134,7 @@ impl<'a> Stretch<'a> {
     fn of(prefix: &'a str, position: &'a Position<String>) -> Self {
         const AT: &str = "key >= $3 AND ($4::text IS NULL OR key < $4)";
         const BEHIND: &str = "key > $3 AND ($4::text IS NULL OR key < $4)";
-        let end = end_of(prefix);
+        let end = end_of_prefix(prefix);
         let (bounds, order, from, to) = match position {
             Position::After(after) if **after >= *prefix => (BEHIND, "ASC", &**after, end),
             Position::First | Position::After(_) => (AT, "ASC", prefix, end),
@@ -153,20 +153,6 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// The first text behind all that begin with the prefix, in the order of bytes; none if there is no such text.
-fn end_of(prefix: &str) -> Option<String> {
-    let mut end = prefix.to_owned();
-    while let Some(last) = end.pop() {
-        // Not every number is a character.
-        let mut later = u32::from(last) + 1..=u32::from(char::MAX);
-        if let Some(next) = later.find_map(char::from_u32) {
-            end.push(next);
-            return Some(end);
-        }
-    }
-    None
-}
-
 /// The number of records with this prefix, from the index. Expired ones are few, because they are swept.
 async fn count(
     connection: &Connection,
@@ -179,7 +165,7 @@ async fn count(
           WHERE store_id = $1 AND key >= $3 AND ($4::text IS NULL OR key < $4))
        - (SELECT count(*) FROM data_store_records
           WHERE expires_at_ms <= $2 AND store_id = $1 AND key >= $3 AND ($4::text IS NULL OR key < $4))";
-    let end = end_of(prefix);
+    let end = end_of_prefix(prefix);
     let counted: i64 = connection
         .value(SQL, &[&id, &signed(now_ms), &prefix, &end])
         .await
@@ -219,24 +205,4 @@ fn from_row(row: &Row) -> Result<Record, StoreError> {
         expires_at_ms: unsigned_opt(row, "expires_at_ms")?,
         updated_at_ms: unsigned(row, "updated_at_ms")?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::end_of;
-
-    #[test]
-    fn a_prefix_ends_before_the_next_text_of_its_length() {
-        for (prefix, end) in [
-            ("", None),
-            ("a", Some("b")),
-            ("a\u{0}", Some("a\u{1}")),
-            ("é", Some("ê")),
-            ("\u{d7ff}", Some("\u{e000}")),
-            ("a\u{10ffff}", Some("b")),
-            ("\u{10ffff}\u{10ffff}", None),
-        ] {
-            assert_eq!(end_of(prefix).as_deref(), end, "{prefix:?}");
-        }
-    }
 }

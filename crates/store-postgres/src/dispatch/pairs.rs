@@ -7,13 +7,15 @@ use headwater_model::{
     id::{RunnableId, WebhookId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::{StoreError, Trigger};
+use headwater_store::{
+    StoreError, Trigger,
+    derived_id::{self, Seed},
+};
 use tokio_postgres::Row;
 
 use super::passing::Passing;
 use crate::{
     connection::{Connection, failed},
-    derived_id::{self, Seed},
     queued_events,
     row::{get, name_of, signed},
 };

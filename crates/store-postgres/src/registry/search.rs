@@ -1,12 +1,13 @@
 //! Listing components: the index that they are searched by, and pages of results.
 
 use headwater_model::{
-    component::Description,
     hash::CodeHash,
     id::ComponentId,
     page::{Page, PageRequest, Position},
 };
-use headwater_store::{ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError};
+use headwater_store::{
+    ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError, app_slugs,
+};
 use tokio_postgres::Row;
 
 use super::drafts;
@@ -63,20 +64,9 @@ pub(crate) async fn index(
     ];
     let texts: Vec<_> = texts.into_iter().flatten().collect();
     let inserted = connection.execute("INSERT INTO component_search (id, user_id, workspace_id, key, version, type, apps, text)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", &[&component.id.as_str(), &component.owner.user_id.as_str(), &component.owner.workspace_id.as_ref().map(|id| id.as_str()), &description.key, &description.version, &name_of(&description.component_type)?, &apps(description), &texts.join(" ").to_lowercase()]).await;
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", &[&component.id.as_str(), &component.owner.user_id.as_str(), &component.owner.workspace_id.as_ref().map(|id| id.as_str()), &description.key, &description.version, &name_of(&description.component_type)?, &app_slugs(description), &texts.join(" ").to_lowercase()]).await;
     inserted.map_err(failed("saving a component"))?;
     Ok(())
-}
-
-/// The slugs of the component's apps, each between spaces: those of its props, and its key's first word.
-fn apps(description: &Description) -> String {
-    let of_key = description
-        .key
-        .iter()
-        .filter_map(|key| key.split('-').next());
-    let of_props = description.props.iter().filter_map(|prop| prop.app());
-    let slugs: Vec<_> = of_key.chain(of_props).collect();
-    format!(" {} ", slugs.join(" "))
 }
 
 pub(super) async fn page(

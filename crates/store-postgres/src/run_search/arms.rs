@@ -15,7 +15,6 @@ use tokio_postgres::Row;
 use crate::{
     connection::{Connection, Params, failed},
     row::{get, name_of, signed},
-    run_records::outcome_name,
     walk::{Arms, Direction},
 };
 
@@ -135,7 +134,7 @@ impl Scope {
                 }));
             }
         }
-        let outcomes = states.map(condition).transpose()?;
+        let outcomes = states.map(condition);
         Ok(RunArms {
             scope: self,
             outcomes,
@@ -295,14 +294,12 @@ fn looked(row: &Row, is_open: bool) -> Result<Looked, StoreError> {
 }
 
 /// The condition on a record's outcome.
-fn condition(states: &RunStates) -> Result<String, StoreError> {
-    let names = states.outcomes.iter().map(|outcome| outcome_name(*outcome));
+fn condition(states: &RunStates) -> String {
     // Each once and in one order, however they were asked for: the statement is prepared once.
-    let names: BTreeSet<String> = names
-        .map(|name| name.map(|name| format!("'{name}'")))
-        .collect::<Result<_, _>>()?;
+    let names = states.outcomes.iter().map(|outcome| outcome.name());
+    let names: BTreeSet<_> = names.map(|name| format!("'{name}'")).collect();
     let names: Vec<_> = names.into_iter().collect();
-    Ok(format!("outcome IN ({})", names.join(", ")))
+    format!("outcome IN ({})", names.join(", "))
 }
 
 impl RunArms<'_> {

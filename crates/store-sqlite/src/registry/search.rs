@@ -1,12 +1,13 @@
 //! Listing components: the index that they are searched by, and pages of results.
 
 use headwater_model::{
-    component::Description,
     hash::CodeHash,
     id::ComponentId,
     page::{Page, PageRequest, Position},
 };
-use headwater_store::{ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError};
+use headwater_store::{
+    ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError, app_slugs,
+};
 use rusqlite::{Connection, Row, named_params, params};
 
 use super::drafts;
@@ -66,23 +67,12 @@ pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Resu
             description.key,
             description.version,
             name_of(&description.component_type)?,
-            apps(description),
+            app_slugs(description),
             texts.join(" ").to_lowercase(),
         ],
     );
     inserted.map_err(failed("saving a component"))?;
     Ok(())
-}
-
-/// The slugs of the component's apps, each between spaces: those of its props, and its key's first word.
-fn apps(description: &Description) -> String {
-    let of_key = description
-        .key
-        .iter()
-        .filter_map(|key| key.split('-').next());
-    let of_props = description.props.iter().filter_map(|prop| prop.app());
-    let slugs: Vec<_> = of_key.chain(of_props).collect();
-    format!(" {} ", slugs.join(" "))
 }
 
 pub(super) fn page(

@@ -7,11 +7,11 @@ use headwater_model::{
 
 /// The stored numbers that an id is derived from; unique among the ids of its kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Seed {
+pub struct Seed {
     /// The position of a row.
-    pub(crate) row: i64,
+    pub row: i64,
     /// Distinguishes the ids derived from one row.
-    pub(crate) number: i64,
+    pub number: i64,
 }
 
 impl Seed {
@@ -23,16 +23,16 @@ impl Seed {
 }
 
 /// The id of an invocation derived from stored rows: unique per seed, and time-ordered like any.
-pub(crate) fn invocation(now_ms: EpochMs, seed: Seed) -> InvocationId {
+pub fn invocation(now_ms: EpochMs, seed: Seed) -> InvocationId {
     InvocationId::new(now_ms, seed.entropy())
 }
 
 /// The id of a delivery derived from stored rows.
-pub(crate) fn delivery(now_ms: EpochMs, seed: Seed) -> DeliveryId {
+pub fn delivery(now_ms: EpochMs, seed: Seed) -> DeliveryId {
     DeliveryId::new(now_ms, seed.entropy())
 }
 
 /// The id of a subscription derived from stored rows.
-pub(crate) fn subscription(now_ms: EpochMs, seed: Seed) -> SubscriptionId {
+pub fn subscription(now_ms: EpochMs, seed: Seed) -> SubscriptionId {
     SubscriptionId::new(now_ms, seed.entropy())
 }

@@ -74,8 +74,8 @@ fn start(cli: Cli) -> anyhow::Result<Exit> {
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Client(ClientCommand::Keys(KeysArguments {
-            command: KeysCommand::Reset,
-        })) => serve::reset_admin_key(&cli.global).await,
+            command: KeysCommand::Reset { database_url },
+        })) => serve::reset_admin_key(&cli.global, database_url.as_deref()).await,
         Command::Client(command) => {
             Box::pin(command::run(&Session::open(&cli.global)?, command)).await
         }

@@ -20,6 +20,7 @@ mod sending;
 mod server;
 mod settings;
 mod stop_signals;
+mod store;
 mod traces;
 mod variables;
 mod workflows;
@@ -34,7 +35,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use headwater_api::{BodyLimits, ConnectionCounts, Pages, Settings};
 use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
@@ -48,7 +49,7 @@ use crate::{
     exit::Exit,
     serve::{
         connections::Connections, data_dir::DataDir, log::Notes, server::Server,
-        stop_signals::StopSignals, traces::Traces, workflows::WorkflowFolders,
+        stop_signals::StopSignals, store::NodeStore, traces::Traces, workflows::WorkflowFolders,
     },
 };
 
@@ -56,6 +57,9 @@ use crate::{
 const MAIL_TAKEN_WITHIN: Duration = Duration::from_secs(5);
 /// A deployment that is not done by then is left to the next start.
 const DEPLOYED_WITHIN: Duration = Duration::from_secs(10);
+/// Nothing that the node has in progress would be kept, so that it ends at once.
+const REPLACED: &str = "another node has taken this one's place in the database, because it was silent for too long or was started a \
+                        second time; start it anew to let it stand by";
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
 const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 
@@ -67,7 +71,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
     WorkflowFolders::check(&options)?;
-    let listener = listen(
+    let mut listener = listen(
         options
             .listen
             .unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000))),
@@ -77,7 +81,15 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let mail = receiving::bind(&options).await?;
     let data_dir = DataDir::open(&global.data_dir)?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
-    let store = node::open_store(&data_dir)?;
+    let store = NodeStore::open(&data_dir, options.database_url.as_deref()).await?;
+    if let Some(holder) = store.holder().await? {
+        // Whoever connects meanwhile must go to the node that serves.
+        drop(listener);
+        let holder = holder.as_str();
+        notes.note(&format!("standing by: the node {holder} has the database"));
+        store.stand_by().await?;
+        listener = listen(address).await?;
+    }
     // Before the first worker starts: workers get a link to the socket.
     let socket = match options.self_alias.is_some() {
         true => Some(data_dir.bind_api_socket()?),
@@ -174,7 +186,10 @@ impl Node {
             let server = self.server.clone().past_shutdown();
             tokio::spawn(server.serve_components(socket))
         });
-        self.signals.first().await;
+        tokio::select! {
+            () = self.signals.first() => {}
+            () = self.app.replaced() => bail!(REPLACED),
+        }
         self.notes.note(
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );

@@ -4,8 +4,9 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use headwater_model::id::RunnableId;
-use headwater_store::{NODE_TIMEOUT, Progress, RunnableLease, StoreError};
+use headwater_store::{Conflict, NODE_TIMEOUT, Progress, RunnableLease, StoreError};
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::core::Core;
 
@@ -17,6 +18,8 @@ pub(crate) struct Leases {
     core: Arc<Core>,
     /// The fence of each. There may be one per source, and the epoch of all is the node's.
     held: Mutex<HashMap<RunnableId, u64>>,
+    /// Cancelled once the node's life has been ended by others.
+    lost: CancellationToken,
 }
 
 impl Leases {
@@ -24,6 +27,7 @@ impl Leases {
         Self {
             core,
             held: Mutex::default(),
+            lost: CancellationToken::new(),
         }
     }
 
@@ -60,6 +64,11 @@ impl Leases {
         self.held.lock().remove(runnable);
     }
 
+    /// Waits until others have found the node dead, or it was started elsewhere under its name.
+    pub(crate) async fn lost(&self) {
+        self.lost.cancelled().await;
+    }
+
     /// Sends heartbeats until dropped.
     pub(crate) async fn keep_alive(&self) {
         loop {
@@ -76,7 +85,11 @@ impl Leases {
     /// `Conflict` when others have found it dead.
     pub(crate) async fn heartbeat(&self) -> Result<Progress, StoreError> {
         let now_ms = self.core.env.now_ms();
-        self.core.store.heartbeat(self.core.epoch, now_ms).await?;
+        let beat = self.core.store.heartbeat(self.core.epoch, now_ms).await;
+        if let Err(StoreError::Conflict(Conflict::LeaseLost)) = &beat {
+            self.lost.cancel();
+        }
+        beat?;
         Ok(Progress {
             next_due_ms: Some(now_ms + HEARTBEAT),
             ..Progress::default()

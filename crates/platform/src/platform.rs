@@ -41,13 +41,13 @@ use crate::{
 /// Parts of searches that are read at once: the store has readers for everybody else besides.
 const SEARCHES_MAX: usize = 2;
 
-/// The name of the only node of a store.
-const NODE: &str = "node";
 /// Calls that belong to no source and run at once.
 const CALLS_MAX: usize = 16;
 
 /// The parts that a [`Platform`] is put together from.
 pub struct Parts {
+    /// The name of the node, which stays the same across restarts.
+    pub name: NodeName,
     /// The store.
     pub store: Arc<dyn Store>,
     /// The engine.
@@ -119,9 +119,8 @@ impl Platform {
     /// # Errors
     /// The store cannot be used.
     pub async fn start(parts: Parts) -> Result<Arc<Self>, PlatformError> {
-        let name = NodeName::new(NODE);
         let now_ms = parts.env.now_ms();
-        let epoch = parts.store.start_node(&name, now_ms).await?;
+        let epoch = parts.store.start_node(&parts.name, now_ms).await?;
         let secret_keys = Arc::new(SecretKeys::new(parts.secret_keys, parts.key_file));
         let core = Arc::new(Core {
             store: parts.store,
@@ -253,6 +252,12 @@ impl Platform {
         if let Err(error) = self.key_uses.write().await {
             tracing::warn!(%error, "cannot record the last use of keys");
         }
+    }
+
+    /// Waits until another node has taken this one's place, because it was silent for so long that it counted as dead.
+    /// Nothing that it does then is kept.
+    pub async fn replaced(&self) {
+        self.leases.lost().await;
     }
 
     /// Carries an act to its end and its record, even if whoever asked for it goes away: what is left of a request is

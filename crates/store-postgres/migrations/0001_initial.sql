@@ -8,6 +8,9 @@ RETURN lower($1 COLLATE "und-x-icu");
 CREATE FUNCTION hash_of(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN sha256(replace($1, '\', '\\')::bytea);
 
+-- Locked by whoever appends to the log, and always empty.
+CREATE TABLE log_turn ();
+
 CREATE SEQUENCE node_epochs;
 CREATE TABLE nodes (
     name         text COLLATE "C" PRIMARY KEY,

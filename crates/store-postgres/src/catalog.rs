@@ -77,7 +77,7 @@ impl Catalog for PostgresStore {
 
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError> {
         let settled = &settled;
-        self.write(|connection| async move { settle::settle(&connection, settled).await })
+        self.append(|connection| async move { settle::settle(&connection, settled).await })
             .await
     }
 

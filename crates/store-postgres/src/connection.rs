@@ -16,7 +16,7 @@ use tokio_postgres::{
     types::{FromSqlOwned, ToSql},
 };
 
-use crate::text;
+use crate::{outcome::TransactionId, text};
 
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -40,21 +40,26 @@ impl Drop for Session {
 }
 
 impl Connection {
-    /// Begins a transaction with the statement `begin`.
-    pub(crate) async fn begin(object: Object, begin: &str) -> Result<Self, Error> {
+    /// Begins a transaction with the statements `begin`. Its id is known if they return it.
+    pub(crate) async fn begin(
+        object: Object,
+        begin: &str,
+    ) -> Result<(Self, Option<TransactionId>), Error> {
         let connection = Self(Arc::new(Session {
             object: Some(object),
             has_ended: AtomicBool::new(false),
         }));
-        connection.run(begin).await?;
-        Ok(connection)
+        let begun = connection.object().simple_query(begin).await?;
+        Ok((connection, TransactionId::of(&begun)))
     }
 
     /// Ends the transaction: `COMMIT` or `ROLLBACK`. A `COMMIT` that the database refuses has ended it, too.
     pub(crate) async fn end(&self, end: &str) -> Result<(), Error> {
         let ended = self.run(end).await;
-        let code = ended.as_ref().err().map(Error::code);
-        let has_ended = code.is_none_or(|code| code.is_some_and(|code| !is_lost(code)));
+        let has_ended = ended
+            .as_ref()
+            .err()
+            .is_none_or(|error| !is_without_answer(error));
         self.0.has_ended.store(has_ended, Ordering::Relaxed);
         ended
     }
@@ -172,9 +177,10 @@ fn is_for_good(code: &SqlState) -> bool {
     ["22", "23", "54"].contains(&&code.code()[..2])
 }
 
-/// Whether the connection ends with the error.
-fn is_lost(code: &SqlState) -> bool {
-    ["08", "57"].contains(&&code.code()[..2])
+/// Whether the connection has ended with the error, so that nothing is known of what it was doing.
+pub(crate) fn is_without_answer(error: &Error) -> bool {
+    let code = error.code();
+    code.is_none_or(|code| ["08", "57"].contains(&&code.code()[..2]))
 }
 
 /// Whether the row that is in the way, or missing, may be one that another step has just written or deleted.

@@ -4,8 +4,9 @@ use headwater_model::time::EpochMs;
 use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName, StoreError};
 
 use crate::{
+    clock::NOW_MS,
     connection::{Connection, failed},
-    row::signed,
+    row::{moment, signed},
 };
 
 /// The leases of invocations that a dead epoch had.
@@ -49,22 +50,21 @@ pub(crate) async fn end(connection: &Connection, epoch: NodeEpoch) -> Result<(),
         .map(drop)
 }
 
+/// Keeps the epoch alive, and returns the database's time.
 pub(crate) async fn heartbeat(
     connection: &Connection,
     epoch: NodeEpoch,
     now_ms: EpochMs,
-) -> Result<(), StoreError> {
-    let kept = connection
-        .execute(
-            "UPDATE nodes SET heartbeat_ms = greatest(heartbeat_ms, $2) WHERE epoch = $1 AND NOT is_dead",
-            &[&signed(epoch.0), &signed(now_ms)],
-        )
+) -> Result<EpochMs, StoreError> {
+    let kept = format!(
+        "UPDATE nodes SET heartbeat_ms = greatest(heartbeat_ms, $2) WHERE epoch = $1 AND NOT is_dead
+         RETURNING {NOW_MS}"
+    );
+    let kept: Option<i64> = connection
+        .value_opt(&kept, &[&signed(epoch.0), &signed(now_ms)])
         .await
         .map_err(failed("keeping a node alive"))?;
-    match kept {
-        0 => Err(Conflict::LeaseLost.into()),
-        _ => Ok(()),
-    }
+    kept.map(moment).ok_or_else(|| Conflict::LeaseLost.into())
 }
 
 /// Whether the epoch writes nothing any more: it stopped or was followed by another.
@@ -127,6 +127,31 @@ pub(crate) async fn others(
         .value(living, &[&name.as_str(), &too_old(now_ms)])
         .await;
     living.map_err(failed("looking for living nodes"))
+}
+
+/// The names of living nodes except `name`, which restarts.
+pub(crate) async fn names(
+    connection: &Connection,
+    name: &NodeName,
+    now_ms: EpochMs,
+) -> Result<Vec<NodeName>, StoreError> {
+    let living = "SELECT coalesce(array_agg(name ORDER BY name), '{}') FROM nodes
+                  WHERE name <> $1 AND NOT is_dead AND heartbeat_ms > $2";
+    let living: Vec<String> = connection
+        .value(living, &[&name.as_str(), &too_old(now_ms)])
+        .await
+        .map_err(failed("looking for living nodes"))?;
+    Ok(living.into_iter().map(NodeName::new).collect())
+}
+
+/// Declares all epochs dead except that of `name`, which restarts.
+pub(crate) async fn declare_others_dead(
+    connection: &Connection,
+    name: &NodeName,
+) -> Result<(), StoreError> {
+    let died = "UPDATE nodes SET is_dead = TRUE WHERE name <> $1 AND NOT is_dead";
+    let died = connection.execute(died, &[&name.as_str()]).await;
+    died.map_err(failed("starting the node")).map(drop)
 }
 
 /// The living epochs except `epoch`, the caller's.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use headwater_model::{id::RunnableId, time::EpochMs};
-use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
+use headwater_store::{Conflict, NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 
 use crate::{
     connection::{Connection, failed},
@@ -21,15 +21,19 @@ const LEASED: [&str; 3] = [
 #[async_trait]
 impl Nodes for PostgresStore {
     async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError> {
-        self.write(|connection| async move { start(&connection, name, now_ms).await })
-            .await
+        let is_for_one = self.is_for_one;
+        self.write(|connection| async move {
+            if is_for_one {
+                begin_alone(&connection, name, now_ms).await?;
+            }
+            start(&connection, name, now_ms).await
+        })
+        .await
     }
 
     async fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
-            living::heartbeat(&connection, epoch, now_ms).await
-        })
-        .await
+        self.beat(|connection| async move { living::heartbeat(&connection, epoch, now_ms).await })
+            .await
     }
 
     async fn stop_node(&self, epoch: NodeEpoch) -> Result<(), StoreError> {
@@ -52,6 +56,22 @@ impl Nodes for PostgresStore {
     async fn release_runnable(&self, lease: &RunnableLease) -> Result<(), StoreError> {
         self.write(|connection| async move { emitters::release(&connection, lease).await })
             .await
+    }
+}
+
+/// Makes sure that no other node lives, or comes back to life.
+async fn begin_alone(
+    connection: &Connection,
+    name: &NodeName,
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    let others = living::others(connection, name, now_ms).await?;
+    match others.first() {
+        Some(other) => {
+            let by = NodeEpoch(other.unsigned_abs());
+            Err(Conflict::Held { by }.into())
+        }
+        None => living::declare_others_dead(connection, name).await,
     }
 }
 

@@ -91,10 +91,11 @@ impl WorkQueue for PostgresStore {
 
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
         let commits = &*commits;
+        let append = commits.iter().any(|commit| !commit.events.is_empty());
         let written = self
-            .write_parts(
-                |connection| async move { run_commit::commit_all(&connection, commits).await },
-            )
+            .write_parts(append, |connection| async move {
+                run_commit::commit_all(&connection, commits).await
+            })
             .await;
         match written {
             Ok(results) => results,

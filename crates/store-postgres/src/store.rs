@@ -1,15 +1,22 @@
 //! The store itself: its pool of connections, and the transactions of its steps.
 
-use std::{str::FromStr as _, time::Duration};
+use std::{
+    str::FromStr as _,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use headwater_model::time::EpochMs;
-use headwater_store::{Progress, StoreError};
+use headwater_store::{NodeName, Progress, StoreError};
 use tokio_postgres::{Config, NoTls};
 
 use crate::{
-    connection::{Connection, failed, is_overtaken},
-    migration,
+    clock::{self, DatabaseClock},
+    connection::{Connection, failed, is_overtaken, is_without_answer},
+    living, migration,
+    outcome::{self, Outcome, TransactionId, identified},
+    positions::take_turn,
 };
 
 /// Connections of one node.
@@ -22,31 +29,67 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 /// A transaction with bounds: a node that is paused or cut off holds locks for less than the time after which it counts as
 /// dead, and nobody waits for ever. They are the transaction's own, so that a pooler may share its connections.
 macro_rules! bounded {
-    ($begin:literal) => {
+    ($begin:literal $(, $first:expr)*) => {
         concat!(
             $begin,
             "; SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '10s'; \
              SET LOCAL statement_timeout = '60s'"
+            $(, "; ", $first)*
         )
     };
 }
 
-/// All statements of a step see the same moment.
-const READING: &str = bounded!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-/// Steps have the effect of one after the other. One that would not is run again.
-const WRITING: &str = bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE");
-/// For a step of one statement, whose rows are locked as it finds them.
-const WRITING_STATEMENT: &str = bounded!("BEGIN ISOLATION LEVEL READ COMMITTED");
+/// A transaction of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    /// All statements see the same moment.
+    Reading,
+    /// Steps have the effect of one after the other. One that would not is run again.
+    Writing,
+    /// For a step of one statement, whose rows are locked as it finds them.
+    WritingStatement,
+    /// Writes, and has its turn to append to the log before it sees anything, so that those before it do not overtake it.
+    Appending,
+    /// Brings the schema up to date.
+    Migrating,
+}
+
+impl Transaction {
+    /// The statements that begin it. Those of one that writes return its id.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Reading => bounded!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Self::Writing => bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE", identified!()),
+            Self::WritingStatement => {
+                bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", identified!())
+            }
+            Self::Appending => bounded!(
+                "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                take_turn!(),
+                identified!()
+            ),
+            Self::Migrating => migration::BEGIN,
+        }
+    }
+}
+
 /// The time in which a connection is there.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// The time after which a server that does not answer counts as lost.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// The time that a step waits for a connection while others have them all.
 const FREE_WITHIN: Duration = Duration::from_secs(30);
+/// The time that a `COMMIT` without an answer is asked for.
+const KNOWN_WITHIN: Duration = Duration::from_secs(30);
+const ASKED_EVERY: Duration = Duration::from_millis(100);
 
 /// A PostgreSQL database as a store, which any number of nodes may share.
 pub struct PostgresStore {
     pool: Pool,
+    /// For heartbeats alone: a node whose steps wait for connections is not dead.
+    heartbeats: Pool,
+    clock: Arc<DatabaseClock>,
+    pub(crate) is_for_one: bool,
 }
 
 impl PostgresStore {
@@ -62,29 +105,76 @@ impl PostgresStore {
             .connect_timeout(CONNECTED_WITHIN)
             .tcp_user_timeout(ANSWERED_WITHIN)
             .keepalives_idle(ANSWERED_WITHIN);
-        let recycling = ManagerConfig {
-            recycling_method: RecyclingMethod::Fast,
+        let store = Self {
+            pool: pool(&config, CONNECTIONS)?,
+            heartbeats: pool(&config, 1)?,
+            clock: Arc::default(),
+            is_for_one: false,
         };
-        let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
-            .max_size(CONNECTIONS)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(FREE_WITHIN))
-            .build()
-            .map_err(|error| StoreError::unavailable("setting up connections", error))?;
-        let store = Self { pool };
         store.migrate().await?;
+        store.set_clock().await?;
         Ok(store)
+    }
+
+    /// The same, for a node that takes the database for itself: it starts only while no other lives (`Held`), and those
+    /// that come back later find that they are dead.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStore::open`].
+    pub async fn open_for_one(url: &str) -> Result<Self, StoreError> {
+        let store = Self::open(url).await?;
+        Ok(Self {
+            is_for_one: true,
+            ..store
+        })
+    }
+
+    /// The names of the living nodes besides the one of that name.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database cannot be reached.
+    pub async fn others(&self, name: &NodeName) -> Result<Vec<NodeName>, StoreError> {
+        self.set_clock().await?;
+        let now_ms = self.clock.now_ms();
+        self.read(|connection| async move { living::names(&connection, name, now_ms).await })
+            .await
+    }
+
+    /// The time of the database, which is that of all its nodes.
+    pub fn clock(&self) -> Arc<DatabaseClock> {
+        Arc::clone(&self.clock)
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
         let next = |connection: Connection| async move { migration::run_next(&connection).await };
-        while self.attempt(migration::BEGIN, next).await? {}
+        while self
+            .attempt(&self.pool, Transaction::Migrating, next)
+            .await?
+        {}
         Ok(())
     }
 
-    async fn connect(&self) -> Result<Object, StoreError> {
-        let connected = self.pool.get().await;
-        connected.map_err(|error| StoreError::unavailable("connecting to the database", error))
+    async fn set_clock(&self) -> Result<(), StoreError> {
+        let asked = Instant::now();
+        let now_ms = self
+            .read(|connection| async move { clock::ask(&connection).await })
+            .await?;
+        self.clock.set(now_ms, asked);
+        Ok(())
+    }
+
+    /// Runs a step of one statement that keeps the node alive, and takes the time that it returns.
+    pub(crate) async fn beat<F>(
+        &self,
+        step: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<(), StoreError>
+    where
+        F: Future<Output = Result<EpochMs, StoreError>> + Send,
+    {
+        let asked = Instant::now();
+        let beat = self.retried(&self.heartbeats, Transaction::WritingStatement, step);
+        self.clock.set(beat.await?, asked);
+        Ok(())
     }
 
     /// Runs a step that writes. It is run again if another step that runs at the same time overtakes it.
@@ -96,7 +186,19 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(WRITING, step).await
+        self.retried(&self.pool, Transaction::Writing, step).await
+    }
+
+    /// The same with a step that appends to the log.
+    pub(crate) async fn append<T, F>(
+        &self,
+        step: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: Future<Output = Result<T, StoreError>> + Send,
+    {
+        self.retried(&self.pool, Transaction::Appending, step).await
     }
 
     /// The same with a step that writes with one statement, and reads nothing that it depends on: cheaper.
@@ -108,7 +210,8 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(WRITING_STATEMENT, step).await
+        self.retried(&self.pool, Transaction::WritingStatement, step)
+            .await
     }
 
     /// Runs a step that writes, unless `look`, which only reads, finds the answer.
@@ -166,9 +269,10 @@ impl PostgresStore {
     }
 
     /// Runs a step of parts that are kept or refused one by one, each in a savepoint. All are run again if another
-    /// step overtakes one of them.
+    /// step overtakes one of them. `append`: whether some append to the log.
     pub(crate) async fn write_parts<F>(
         &self,
+        append: bool,
         parts: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<Vec<Result<(), StoreError>>, StoreError>
     where
@@ -187,7 +291,10 @@ impl PostgresStore {
                 }
             }
         };
-        self.write(step).await
+        match append {
+            true => self.append(step).await,
+            false => self.write(step).await,
+        }
     }
 
     /// Runs a step that only reads. All its statements see the same moment.
@@ -199,13 +306,14 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(READING, step).await
+        self.retried(&self.pool, Transaction::Reading, step).await
     }
 
     /// Runs a step in a transaction, again as long as others overtake it.
     async fn retried<T, F>(
         &self,
-        begin: &'static str,
+        pool: &Pool,
+        transaction: Transaction,
         step: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<T, StoreError>
     where
@@ -214,7 +322,7 @@ impl PostgresStore {
     {
         let mut tries = 1;
         loop {
-            match self.attempt(begin, &step).await {
+            match self.attempt(pool, transaction, &step).await {
                 Err(error) if tries < TRIES && is_overtaken(&error) => {
                     tracing::debug!(error = error.in_full(), tries, "a step is run again");
                     tokio::time::sleep(Duration::from_millis(tries.into()).min(PAUSE_MAX)).await;
@@ -227,24 +335,75 @@ impl PostgresStore {
 
     async fn attempt<T, F>(
         &self,
-        begin: &'static str,
+        pool: &Pool,
+        transaction: Transaction,
         step: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<T, StoreError>
     where
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        let object = self.connect().await?;
-        let begun = Connection::begin(object, begin).await;
-        let connection = begun.map_err(failed("beginning a transaction"))?;
-        let result = step(connection.clone()).await;
-        let ended = match &result {
-            Ok(_) => connection.end("COMMIT").await.map_err(failed("committing")),
-            Err(_) => connection
-                .end("ROLLBACK")
-                .await
-                .map_err(failed("rolling back")),
-        };
-        result.and_then(|value| ended.map(|()| value))
+        let object = connect(pool).await?;
+        let begun = Connection::begin(object, transaction.begin()).await;
+        let (connection, id) = begun.map_err(failed("beginning a transaction"))?;
+        match step(connection.clone()).await {
+            Ok(value) => match (connection.end("COMMIT").await, id) {
+                (Ok(()), _) => Ok(value),
+                (Err(error), Some(id)) if is_without_answer(&error) => {
+                    match self.outcome(pool, &id).await {
+                        Outcome::Committed => Ok(value),
+                        Outcome::RolledBack | Outcome::Open | Outcome::Unknown => {
+                            Err(failed("committing")(error))
+                        }
+                    }
+                }
+                (Err(error), _) => Err(failed("committing")(error)),
+            },
+            Err(error) => {
+                // Whoever cannot roll back closes the connection, which does.
+                let _ = connection.end("ROLLBACK").await;
+                Err(error)
+            }
+        }
     }
+
+    /// Asks for the outcome of a `COMMIT` without an answer until it is known, or for as long as a fail-over takes.
+    async fn outcome(&self, pool: &Pool, of: &TransactionId) -> Outcome {
+        let give_up_at = Instant::now() + KNOWN_WITHIN;
+        let ask = |connection: Connection| async move { outcome::ask(&connection, of).await };
+        loop {
+            let asked = Box::pin(self.attempt(pool, Transaction::Reading, ask)).await;
+            match asked {
+                Ok(Outcome::Open) | Err(_) if Instant::now() < give_up_at => {
+                    tokio::time::sleep(ASKED_EVERY).await;
+                }
+                Ok(outcome) => return outcome,
+                Err(error) => {
+                    tracing::warn!(
+                        error = error.in_full(),
+                        "the outcome of a commit is not known"
+                    );
+                    return Outcome::Unknown;
+                }
+            }
+        }
+    }
+}
+
+fn pool(config: &Config, connections: usize) -> Result<Pool, StoreError> {
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let manager = Manager::from_config(config.clone(), NoTls, recycling);
+    Pool::builder(manager)
+        .max_size(connections)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(FREE_WITHIN))
+        .build()
+        .map_err(|error| StoreError::unavailable("setting up connections", error))
+}
+
+async fn connect(pool: &Pool) -> Result<Object, StoreError> {
+    let connected = pool.get().await;
+    connected.map_err(|error| StoreError::unavailable("connecting to the database", error))
 }

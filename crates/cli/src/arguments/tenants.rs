@@ -131,7 +131,16 @@ pub(crate) enum KeysCommand {
     ///
     /// For operators without any key. Works on the data folder; the administrator's other keys stay
     /// valid.
-    Reset,
+    Reset {
+        /// The node's PostgreSQL database, if its store is not in the data folder
+        #[arg(
+            long,
+            value_name = "URL",
+            env = "HEADWATER_DATABASE_URL",
+            hide_env_values = true
+        )]
+        database_url: Option<String>,
+    },
     /// Encrypt all stored secrets with a new secret key (administrator only)
     ///
     /// Prints how many accounts, webhooks and sources were encrypted anew.

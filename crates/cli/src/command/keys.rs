@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session, arguments: KeysArguments) -> Result<E
         KeysCommand::Create { name, user } => create(session, &name, user.as_deref()).await?,
         KeysCommand::List { user } => list(session, user.as_deref()).await?,
         KeysCommand::Revoke { key, yes } => revoke(session, &key, yes).await?,
-        KeysCommand::Reset => bail!("`keys reset` is for a node that is stopped"),
+        KeysCommand::Reset { .. } => bail!("`keys reset` is for a node that is stopped"),
         KeysCommand::RotateSecret => rotate_secret(session).await?,
     }
     Ok(Exit::Success)

@@ -3,23 +3,33 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{data_dir::DataDir, environment, node};
+use super::{data_dir::DataDir, store::NodeStore};
 use crate::{arguments::Global, exit::Exit, output};
 
 /// The new key's name.
 const NAME: &str = "reset";
 
 /// Makes the key, keeps it where the command line finds it, and prints it.
-pub(crate) async fn reset(global: &Global) -> Result<Exit> {
+pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result<Exit> {
     let shown = global.data_dir.display();
-    if !DataDir::is_at(&global.data_dir) {
-        bail!("there is no node in {shown}; name its data folder with --data-dir");
+    if database_url.is_none() && !DataDir::is_at(&global.data_dir) {
+        bail!(
+            "there is no embedded store in {shown}; name the node's data folder with --data-dir, or its database \
+             with --database-url"
+        );
     }
     let data_dir = DataDir::open(&global.data_dir)?;
-    let store = node::open_store(&data_dir)
+    let store = NodeStore::open(&data_dir, database_url)
+        .await
         .with_context(|| format!("stop the node in {shown} first, if it runs"))?;
-    let env = environment::system()?;
-    let new = headwater_platform::create_admin_key(&store, &env, NAME).await?;
+    if let Some(holder) = store.holder().await? {
+        bail!(
+            "the node {} has the database; stop it first",
+            holder.as_str()
+        );
+    }
+    let env = store.environment()?;
+    let new = headwater_platform::create_admin_key(&*store.store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;
     output::data(&new.secret)?;
     output::note(&format!(

@@ -57,6 +57,10 @@ options! {
     #[arg(long, env = "HEADWATER_LISTEN", value_name = "ADDRESS", value_parser = address)]
     #[serde(deserialize_with = "address_in_file")]
     listen: SocketAddr,
+    /// PostgreSQL database for the store, postgres://USER:PASSWORD@HOST/DATABASE, in place of the embedded one; others can
+    /// read a command line, so give a password in the environment or the file
+    #[arg(long, env = "HEADWATER_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: String,
     /// URL of this node as seen from outside [default: http://ADDRESS]
     #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
     public_url: String,

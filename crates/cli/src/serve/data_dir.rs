@@ -1,24 +1,27 @@
 //! The data folder of a node: its files, and the rights to read them.
 
 use std::{
-    fs::{self, OpenOptions, Permissions},
+    fs::{self, File, OpenOptions, Permissions, TryLockError},
     io::{self, ErrorKind, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use headwater_platform::{KeyFile, KeyRing};
 use tokio::net::UnixListener;
 
 const STORE: &str = "headwater.db";
+const LOCK: &str = "lock";
 const SECRET_KEY: &str = "secret-key";
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
     root: PathBuf,
     found: Found,
+    /// Held as long as a node without an embedded store has the folder.
+    lock: OnceLock<File>,
 }
 
 /// The folder as it was found.
@@ -43,9 +46,11 @@ impl DataDir {
         fs::create_dir_all(root).with_context(failed)?;
         let root = root.canonicalize().with_context(failed)?;
         fs::set_permissions(&root, Permissions::from_mode(0o700)).with_context(failed)?;
-        let data_dir = Self { root, found };
-        data_dir.close_store().with_context(failed)?;
-        Ok(data_dir)
+        Ok(Self {
+            root,
+            found,
+            lock: OnceLock::new(),
+        })
     }
 
     /// Takes back all that a start has left in a folder in which nothing was before. Only the holder of the store may.
@@ -60,6 +65,27 @@ impl DataDir {
         }
     }
 
+    /// Takes the folder for a node whose store is elsewhere: of an embedded one, the store's own lock is enough.
+    ///
+    /// # Errors
+    /// Another node has it.
+    pub(crate) fn lock(&self) -> Result<()> {
+        let path = self.root.join(LOCK);
+        let failed = || format!("cannot open {}", path.display());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(&path).with_context(failed)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!(
+                "another node runs on the data folder {}; stop it, or choose another folder with --data-dir",
+                self.shown()
+            );
+        }
+        // The same folder is taken once.
+        let _ = self.lock.set(file);
+        Ok(())
+    }
+
     /// Whether a node's store is there.
     pub(crate) fn is_at(root: &Path) -> bool {
         root.join(STORE).is_file()
@@ -72,7 +98,7 @@ impl DataDir {
             .append(true)
             .create(true)
             .mode(0o600)
-            .open(self.store())?;
+            .open(self.root.join(STORE))?;
         for suffix in ["", "-wal", "-shm"] {
             let file = self.root.join(format!("{STORE}{suffix}"));
             match fs::set_permissions(file, Permissions::from_mode(0o600)) {
@@ -83,9 +109,17 @@ impl DataDir {
         Ok(())
     }
 
-    /// The embedded store.
-    pub(crate) fn store(&self) -> PathBuf {
-        self.root.join(STORE)
+    /// The embedded store, the owner's alone.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn store(&self) -> Result<PathBuf> {
+        let failed = || {
+            let shown = self.shown();
+            format!("cannot use the data folder {shown}; choose another with --data-dir")
+        };
+        self.close_store().with_context(failed)?;
+        Ok(self.root.join(STORE))
     }
 
     /// Folders of running workers; emptied at each start.
@@ -253,6 +287,7 @@ mod tests {
         let start = |name: &str| {
             let data_dir = DataDir::open(&folder.path().join(name)).unwrap();
             data_dir.secret_keys(None).unwrap();
+            data_dir.store().unwrap();
             fs::create_dir(data_dir.cache()).unwrap();
             data_dir.leave_as_found();
             folder.path().join(name)
@@ -265,9 +300,22 @@ mod tests {
     }
 
     #[test]
+    fn one_node_at_a_time_has_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || DataDir::open(folder.path()).unwrap();
+        let first = open();
+        first.lock().unwrap();
+        let refused = open().lock().unwrap_err().to_string();
+        assert!(refused.contains("--data-dir"), "{refused}");
+        drop(first);
+        open().lock().unwrap();
+    }
+
+    #[test]
     fn secrets_are_the_owners_alone_and_stay() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(&folder.path().join("data")).unwrap();
+        data_dir.store().unwrap();
         let kept = || data_dir.secret_keys(None).unwrap().to_string();
         let key = kept();
         assert_eq!(kept(), key);

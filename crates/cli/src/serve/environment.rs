@@ -85,6 +85,11 @@ pub(crate) fn system() -> Result<Environment> {
     })
 }
 
+/// Whether a soak holds the clock.
+pub(super) fn is_of_a_test() -> bool {
+    std::env::var_os(TEST_CLOCK).is_some()
+}
+
 fn clock(asked: Option<&str>) -> Result<Arc<dyn Clock>> {
     let Some(asked) = asked else {
         return Ok(Arc::new(SystemClock));

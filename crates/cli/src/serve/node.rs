@@ -14,18 +14,19 @@ use headwater_model::{
 use headwater_platform::{
     DeliveryConfig, InstallationKey, Parts, Plan, Platform, PlatformConfig, Tracer,
 };
-use headwater_store_sqlite::SqliteStore;
+use headwater_store::Store;
 
 use super::{
     apps,
     arguments::{self, ServeArguments},
     connections::ConnectionLimits,
     data_dir::DataDir,
-    descriptors, environment,
+    descriptors,
     files::FolderOfFiles,
     memory,
     network::Network,
     receiving, sending, settings,
+    store::NodeStore,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 
@@ -78,17 +79,12 @@ pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
     }
 }
 
-/// The store, which no other node has open.
-pub(super) fn open_store(data_dir: &DataDir) -> Result<SqliteStore> {
-    SqliteStore::open(&data_dir.store()).context("cannot open the store")
-}
-
 /// Engine and use cases on the store, started.
 pub(super) async fn start(
     options: &ServeArguments,
     data_dir: &DataDir,
     address: SocketAddr,
-    store: SqliteStore,
+    store: NodeStore,
     tracer: Option<Arc<dyn Tracer>>,
 ) -> Result<Arc<Platform>> {
     let network = Network::of(options)?;
@@ -99,15 +95,16 @@ pub(super) async fn start(
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
     if given.is_none() && !data_dir.has_secret_keys() {
         let gives_up = options.new_secret_key.unwrap_or(false);
-        begin_without_key(data_dir, &store, gives_up).await?;
+        begin_without_key(data_dir, &*store.store, gives_up).await?;
     }
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
     let files = FolderOfFiles::open(data_dir.files()).context("cannot open the folder of files")?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
-        store: Arc::new(store),
+        env: store.environment()?,
+        name: store.node,
+        store: store.store,
         engine,
-        env: environment::system()?,
         files: Arc::new(files),
         secret_keys,
         key_file: given.is_none().then(|| data_dir.key_file()),
@@ -119,7 +116,7 @@ pub(super) async fn start(
 
 /// Prepares the store for a new key, unless that replaces a lost one without being told to: the secrets encrypted with
 /// it would be lost too.
-async fn begin_without_key(data_dir: &DataDir, store: &SqliteStore, gives_up: bool) -> Result<()> {
+async fn begin_without_key(data_dir: &DataDir, store: &dyn Store, gives_up: bool) -> Result<()> {
     if gives_up || !headwater_platform::holds_secrets(store).await? {
         return Ok(InstallationKey::forget(store).await?);
     }

@@ -21,7 +21,7 @@ use headwater_platform::{
     PlatformConfig, PlatformError, Random, RunReport, SourceView, Tracer, TrustedProxies,
     UpdateSource, default_channels,
 };
-use headwater_store::{NodeEpoch, RunnableLease, SourceState, Store, Usage};
+use headwater_store::{NodeEpoch, NodeName, RunnableLease, SourceState, Store, Usage};
 use headwater_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -177,6 +177,7 @@ impl World {
         };
         configure(&mut config);
         let platform = Platform::start(Parts {
+            name: NodeName::new("node"),
             store: Arc::clone(&store),
             engine: Arc::clone(&engine) as Arc<dyn headwater_engine::Engine>,
             env: Environment {

@@ -11,6 +11,7 @@ use headwater_platform::{
     Caller, Clock, DeliveryConfig, Environment, FirstUserOptions, KeyRing, Parts, Plan, Platform,
     PlatformConfig, Random, TrustedProxies,
 };
+use headwater_store::NodeName;
 use headwater_store_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
@@ -81,6 +82,7 @@ impl Node {
             store.run_commits().halt_at(number);
         }
         let parts = Parts {
+            name: NodeName::new("test"),
             store: Arc::clone(&store) as _,
             engine: Arc::new(TestEngine {
                 workers: Arc::clone(workers),

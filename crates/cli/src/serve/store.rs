@@ -1,0 +1,105 @@
+//! The store of a node: embedded in its data folder, or a PostgreSQL database that it has for itself.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result};
+use headwater_model::time::EpochMs;
+use headwater_platform::{Clock, Environment};
+use headwater_store::{NodeName, Store};
+use headwater_store_postgres::{DatabaseClock, PostgresStore};
+use headwater_store_sqlite::SqliteStore;
+
+use super::{data_dir::DataDir, environment};
+
+/// The name of the only node of an embedded store.
+const ONLY_NODE: &str = "node";
+/// The time between two looks at whether another node still has the database.
+const LOOKED_EVERY: Duration = Duration::from_millis(500);
+
+/// A store with what a node must know of it.
+pub(crate) struct NodeStore {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) node: NodeName,
+    database: Option<Arc<PostgresStore>>,
+}
+
+impl NodeStore {
+    /// Opens the database at the URL, or else the embedded store, which no other process may have open.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the data folder is in use.
+    pub(crate) async fn open(data_dir: &DataDir, url: Option<&str>) -> Result<Self> {
+        let Some(url) = url else {
+            let store = SqliteStore::open(&data_dir.store()?).context("cannot open the store")?;
+            return Ok(Self {
+                store: Arc::new(store),
+                node: NodeName::new(ONLY_NODE),
+                database: None,
+            });
+        };
+        data_dir.lock()?;
+        let database = PostgresStore::open_for_one(url).await.context(
+            "cannot open the database of --database-url; check that it is PostgreSQL 15 or later, that it runs, and \
+             that its user may create tables",
+        )?;
+        let database = Arc::new(database);
+        Ok(Self {
+            store: Arc::clone(&database) as _,
+            node: node_name(data_dir),
+            database: Some(database),
+        })
+    }
+
+    /// The node that has the database, if it is another one than this.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub(super) async fn holder(&self) -> Result<Option<NodeName>> {
+        let Some(database) = &self.database else {
+            return Ok(None);
+        };
+        let others = database.others(&self.node).await?;
+        Ok(others.into_iter().next())
+    }
+
+    /// Waits until no other node has the database.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub(super) async fn stand_by(&self) -> Result<()> {
+        while self.holder().await?.is_some() {
+            tokio::time::sleep(LOOKED_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// The system's randomness, with the time that decides in this store: the database's, else the system's.
+    ///
+    /// # Errors
+    /// The variable of tests that sets the clock cannot be read.
+    pub(super) fn environment(&self) -> Result<Environment> {
+        let system = environment::system()?;
+        Ok(match &self.database {
+            Some(database) if !environment::is_of_a_test() => Environment {
+                clock: Arc::new(ClockOfDatabase(database.clock())),
+                ..system
+            },
+            Some(_) | None => system,
+        })
+    }
+}
+
+struct ClockOfDatabase(Arc<DatabaseClock>);
+
+impl Clock for ClockOfDatabase {
+    fn now_ms(&self) -> EpochMs {
+        self.0.now_ms()
+    }
+}
+
+/// The name of a node of a database: its machine's, with its data folder, of which one node at a time has the lock.
+fn node_name(data_dir: &DataDir) -> NodeName {
+    let machine = rustix::system::uname();
+    let machine = machine.nodename().to_string_lossy();
+    NodeName::new(format!("{machine}:{}", data_dir.shown()))
+}

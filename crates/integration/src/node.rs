@@ -5,19 +5,22 @@ use std::{
     ops::Deref,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
+    sync::Arc,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    answer::Answer, binary, client::Client, disk::Disk, https, process::Process,
-    receiver::Receiver, source::Source,
+    answer::Answer, binary, client::Client, database::Database, disk::Disk, https,
+    process::Process, receiver::Receiver, source::Source,
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
 /// The text that a node prints before its address, once it serves.
 const READY: &str = "is ready on http://";
+/// The text that a node prints while another one has its database.
+const STANDING_BY: &str = "standing by";
 /// Settings of the machine that a node under test keeps: where the runtime is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -32,7 +35,11 @@ pub struct NodeBuilder {
     has_own_address: bool,
     trusts_authority: bool,
     open_files: Option<u32>,
+    database: Option<Arc<Database>>,
 }
+
+/// A node that waits until another one no longer has its database.
+pub struct StandingBy(Node);
 
 /// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
 pub struct Node {
@@ -46,6 +53,8 @@ pub struct Node {
     environment: Vec<(String, String)>,
     open_files: Option<u32>,
     api_key: String,
+    /// Deleted once the process has ended.
+    _database: Option<Arc<Database>>,
 }
 
 impl NodeBuilder {
@@ -152,8 +161,40 @@ impl NodeBuilder {
         self
     }
 
+    /// Has its store in that database.
+    #[must_use]
+    pub fn database(mut self, database: &Arc<Database>) -> Self {
+        self.database = Some(Arc::clone(database));
+        self
+    }
+
     /// Starts it and waits until it serves.
-    pub async fn start(mut self) -> Node {
+    pub async fn start(self) -> Node {
+        self.start_until(serves).await
+    }
+
+    /// Starts it while another one has its database, and waits until it says so.
+    pub async fn start_standing_by(self) -> StandingBy {
+        let stands_by = |line: &str| {
+            let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+            line.contains(STANDING_BY).then_some(nowhere)
+        };
+        StandingBy(self.start_until(stands_by).await)
+    }
+
+    /// Starts it and waits until it prints a line in which `is_there` finds its address.
+    async fn start_until(
+        mut self,
+        is_there: impl Fn(&str) -> Option<SocketAddr> + Send + 'static,
+    ) -> Node {
+        if std::env::var_os("HEADWATER_TEST_STORE").is_some_and(|store| store == "postgres") {
+            self.database
+                .get_or_insert_with(|| Arc::new(Database::create()));
+        }
+        if let Some(database) = &self.database {
+            let url = ("HEADWATER_DATABASE_URL".to_owned(), database.url());
+            self.environment.push(url);
+        }
         let data_dir = self
             .data_dir
             .unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
@@ -177,7 +218,7 @@ impl NodeBuilder {
         };
         let listen = SocketAddr::from((ip, 0));
         let command = command(listen, data_dir.path(), self.open_files);
-        let (process, address) = serve(command, &self.flags, &environment).await;
+        let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
         let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
         Node {
@@ -190,6 +231,7 @@ impl NodeBuilder {
             environment,
             open_files: self.open_files,
             api_key,
+            _database: self.database,
         }
     }
 }
@@ -223,6 +265,7 @@ async fn serve(
     mut command: Command,
     flags: &[String],
     environment: &[(String, String)],
+    is_there: impl Fn(&str) -> Option<SocketAddr> + Send + 'static,
 ) -> (Process, SocketAddr) {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
@@ -233,23 +276,43 @@ async fn serve(
     command
         .args(flags)
         .envs(environment.iter().map(|(name, value)| (name, value)));
-    let started = tokio::task::spawn_blocking(move || {
-        Process::start("the node", &mut command, |line| {
-            let (_, address) = line.split_once(READY)?;
-            // In a log of JSON objects the text ends with a quote.
-            let address = address.split('"').next()?;
-            address.trim().parse().ok()
-        })
-    });
+    let started =
+        tokio::task::spawn_blocking(move || Process::start("the node", &mut command, is_there));
     started
         .await
         .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+/// The address in the line that a node prints once it serves.
+fn serves(line: &str) -> Option<SocketAddr> {
+    let (_, address) = line.split_once(READY)?;
+    // In a log of JSON objects the text ends with a quote.
+    let address = address.split('"').next()?;
+    address.trim().parse().ok()
 }
 
 fn read_key(data_dir: &Path) -> String {
     let key =
         std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
     key.trim().to_owned()
+}
+
+impl StandingBy {
+    /// The node, as soon as it has the database and serves.
+    pub async fn serving(self) -> Node {
+        let Self(mut node) = self;
+        let found = tokio::task::spawn_blocking(move || {
+            let output = node.output_with(READY);
+            let address = output.lines().find_map(serves);
+            node.address = address.expect("the address is in the line");
+            node
+        });
+        node = found
+            .await
+            .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
+        node.client = Client::new(node.url(), Some(node.api_key.clone()));
+        node
+    }
 }
 
 impl Node {
@@ -318,7 +381,7 @@ impl Node {
     pub async fn restart(&mut self) {
         self.process.kill();
         let command = command(self.address, self.data_dir.path(), self.open_files);
-        let (process, _) = serve(command, &self.flags, &self.environment).await;
+        let (process, _) = serve(command, &self.flags, &self.environment, serves).await;
         self.process = process;
         // Connections of the former process are of no use.
         self.client = Client::new(self.url(), Some(self.api_key.clone()));

@@ -179,7 +179,7 @@ impl Server {
 }
 
 /// The folder with `initdb`, `postgres` and `psql`.
-fn programs() -> PathBuf {
+pub(crate) fn programs() -> PathBuf {
     if let Some(given) =
         std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty())
     {

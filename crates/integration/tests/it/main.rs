@@ -18,6 +18,7 @@ mod confinement;
 mod conformance;
 mod coverage;
 mod crash;
+mod database;
 mod dedupe;
 mod documents;
 mod feeds;

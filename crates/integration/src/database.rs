@@ -1,0 +1,89 @@
+//! A database for the store of a node, on the server that the whole run of tests has.
+
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use crate::postgres;
+
+/// The folder of the server's socket, which the test command gives.
+const SOCKET: &str = "HEADWATER_TEST_POSTGRES_SOCKET";
+
+/// Numbers the databases of this test process.
+static DATABASES: AtomicU32 = AtomicU32::new(1);
+
+/// A database, deleted when it is dropped.
+#[derive(Debug)]
+pub struct Database {
+    folder: PathBuf,
+    name: String,
+}
+
+impl Database {
+    /// Makes an empty one.
+    pub fn create() -> Self {
+        let folder = std::env::var_os(SOCKET).filter(|folder| !folder.is_empty());
+        let folder = folder.unwrap_or_else(|| {
+            panic!("run this test with `cargo xtask test`, which sets {SOCKET}")
+        });
+        let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+        let database = Self {
+            folder: folder.into(),
+            name: format!("node_{}_{number}", std::process::id()),
+        };
+        database.psql("postgres", &format!("CREATE DATABASE {}", database.name));
+        database
+    }
+
+    /// Its URL, for `--database-url`.
+    pub fn url(&self) -> String {
+        format!(
+            "postgres:///{}?user=postgres&host={}",
+            self.name,
+            self.folder.display()
+        )
+    }
+
+    /// Runs SQL and returns what it printed: a line per row, fields apart by `|`.
+    pub fn sql(&self, sql: &str) -> String {
+        self.psql(&self.name, sql)
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> String {
+        let mut psql = Command::new(postgres::programs().join("psql"));
+        psql.args([
+            "--no-psqlrc",
+            "--quiet",
+            "--tuples-only",
+            "--no-align",
+            "--username=postgres",
+        ]);
+        psql.args([
+            "--set=ON_ERROR_STOP=1",
+            "--dbname",
+            database,
+            "--command",
+            sql,
+        ]);
+        psql.arg("--host").arg(&self.folder);
+        let ran = psql.output();
+        let ran = ran.unwrap_or_else(|error| panic!("cannot start {psql:?}: {error}"));
+        assert!(
+            ran.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        String::from_utf8_lossy(&ran.stdout).trim_end().to_owned()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.psql(
+            "postgres",
+            &format!("DROP DATABASE {} WITH (FORCE)", self.name),
+        );
+    }
+}

@@ -4,7 +4,11 @@ use std::{path::Path, process::Output};
 
 use serde_json::Value;
 
-use crate::{binary, dialogue::Dialogue, node::Node};
+use crate::{
+    binary,
+    dialogue::Dialogue,
+    node::{DATABASE_URL, Node},
+};
 
 /// The result of a command.
 #[derive(Debug, Clone)]
@@ -117,6 +121,7 @@ impl Node {
             .env("HEADWATER_URL", self.url())
             .env("HEADWATER_API_KEY", self.api_key())
             .env("HEADWATER_DATA_DIR", self.data_dir())
+            .envs(self.database_url().map(|url| (DATABASE_URL, url)))
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())

@@ -19,6 +19,8 @@ use crate::{
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
 /// The text that a node prints before its address, once it serves.
 const READY: &str = "is ready on http://";
+/// The variable with the URL of a node's database.
+pub(crate) const DATABASE_URL: &str = "HEADWATER_DATABASE_URL";
 /// The text that a node prints while another one has its database.
 const STANDING_BY: &str = "standing by";
 /// Settings of the machine that a node under test keeps: where the runtime is.
@@ -54,7 +56,7 @@ pub struct Node {
     open_files: Option<u32>,
     api_key: String,
     /// Deleted once the process has ended.
-    _database: Option<Arc<Database>>,
+    database: Option<Arc<Database>>,
 }
 
 impl NodeBuilder {
@@ -192,7 +194,7 @@ impl NodeBuilder {
                 .get_or_insert_with(|| Arc::new(Database::create()));
         }
         if let Some(database) = &self.database {
-            let url = ("HEADWATER_DATABASE_URL".to_owned(), database.url());
+            let url = (DATABASE_URL.to_owned(), database.url());
             self.environment.push(url);
         }
         let data_dir = self
@@ -231,7 +233,7 @@ impl NodeBuilder {
             environment,
             open_files: self.open_files,
             api_key,
-            _database: self.database,
+            database: self.database,
         }
     }
 }
@@ -339,6 +341,11 @@ impl Node {
     /// Its data folder.
     pub fn data_dir(&self) -> &Path {
         self.data_dir.path()
+    }
+
+    /// The URL of its database, if its store is not in its data folder.
+    pub(crate) fn database_url(&self) -> Option<String> {
+        self.database.as_ref().map(|database| database.url())
     }
 
     /// The files of its store.

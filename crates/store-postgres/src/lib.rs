@@ -79,6 +79,7 @@ mod tail;
 mod tenants;
 mod text;
 mod timers;
+mod tls;
 mod upkeep;
 mod usage;
 mod users;

@@ -9,7 +9,8 @@ use std::{
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use headwater_model::time::EpochMs;
 use headwater_store::{NodeName, Progress, StoreError};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::Config;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
     clock::{self, DatabaseClock},
@@ -17,6 +18,7 @@ use crate::{
     living, migration,
     outcome::{self, Outcome, TransactionId, identified},
     positions::take_turn,
+    tls,
 };
 
 /// Connections of one node.
@@ -93,12 +95,14 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to the database (`postgres://user@host/database`) and brings its schema up to date.
+    /// Connects to the database (`postgres://user@host/database`, with TLS as `sslmode` and `sslrootcert` say) and brings
+    /// its schema up to date.
     ///
     /// # Errors
     /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let mut config = Config::from_str(url)
+        let (url, tls) = tls::of(url)?;
+        let mut config = Config::from_str(&url)
             .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
         config
             .application_name("headwater")
@@ -106,8 +110,8 @@ impl PostgresStore {
             .tcp_user_timeout(ANSWERED_WITHIN)
             .keepalives_idle(ANSWERED_WITHIN);
         let store = Self {
-            pool: pool(&config, CONNECTIONS)?,
-            heartbeats: pool(&config, 1)?,
+            pool: pool(&config, &tls, CONNECTIONS)?,
+            heartbeats: pool(&config, &tls, 1)?,
             clock: Arc::default(),
             is_for_one: false,
         };
@@ -390,11 +394,11 @@ impl PostgresStore {
     }
 }
 
-fn pool(config: &Config, connections: usize) -> Result<Pool, StoreError> {
+fn pool(config: &Config, tls: &MakeRustlsConnect, connections: usize) -> Result<Pool, StoreError> {
     let recycling = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,
     };
-    let manager = Manager::from_config(config.clone(), NoTls, recycling);
+    let manager = Manager::from_config(config.clone(), tls.clone(), recycling);
     Pool::builder(manager)
         .max_size(connections)
         .runtime(Runtime::Tokio1)

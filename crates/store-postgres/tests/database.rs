@@ -2,12 +2,15 @@
 
 #[path = "harness/server.rs"]
 mod server;
+#[path = "harness/wire.rs"]
+mod wire;
 
 use headwater_model::time::EpochMs;
 use headwater_store::{NodeName, Nodes as _, StoreError, Upkeep as _};
 use headwater_store_postgres::PostgresStore;
-use server::Database;
+use server::{Database, server_folder};
 use tokio_postgres::NoTls;
+use wire::{Cut, Wire};
 
 #[tokio::test]
 async fn a_newer_schema_is_refused() {
@@ -66,4 +69,34 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     let again = "DROP TRIGGER refusing ON schema_version";
     client.batch_execute(again).await.unwrap();
     store.check_writing().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_counts_as_what_the_server_knows() {
+    let database = Database::create().await;
+    let wire = Wire::to(server_folder());
+    let store = PostgresStore::open(&database.url_at(wire.folder()))
+        .await
+        .unwrap();
+    let now_ms = EpochMs(1);
+    wire.cut_next(Cut::After);
+    let kept = store.start_node(&NodeName::new("kept"), now_ms).await;
+    assert!(wire.is_cut());
+    store.heartbeat(kept.unwrap(), now_ms).await.unwrap();
+    wire.cut_next(Cut::Before);
+    let lost = store.start_node(&NodeName::new("lost"), now_ms).await;
+    assert!(wire.is_cut());
+    assert!(
+        matches!(lost, Err(StoreError::Unavailable { .. })),
+        "{lost:?}"
+    );
+    let others = store.others(&NodeName::new("asking")).await.unwrap();
+    assert_eq!(others, [], "those of long ago");
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let rows = client.query("SELECT name FROM nodes", &[]).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].get::<_, String>(0), "kept");
 }

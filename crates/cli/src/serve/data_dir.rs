@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -14,13 +15,16 @@ use tokio::net::UnixListener;
 
 const STORE: &str = "headwater.db";
 const LOCK: &str = "lock";
+/// A process that a killed node was just starting has its folder until that process has begun.
+const FREED_WITHIN: Duration = Duration::from_secs(1);
+const TRIED_EVERY: Duration = Duration::from_millis(10);
 const SECRET_KEY: &str = "secret-key";
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
     root: PathBuf,
     found: Found,
-    /// Held as long as a node without an embedded store has the folder.
+    /// Held as long as a node has the folder.
     lock: OnceLock<File>,
 }
 
@@ -65,21 +69,25 @@ impl DataDir {
         }
     }
 
-    /// Takes the folder for a node whose store is elsewhere: of an embedded one, the store's own lock is enough.
+    /// Takes the folder for a node, wherever its store is.
     ///
     /// # Errors
     /// Another node has it.
-    pub(crate) fn lock(&self) -> Result<()> {
+    pub(crate) async fn lock(&self) -> Result<()> {
         let path = self.root.join(LOCK);
         let failed = || format!("cannot open {}", path.display());
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(&path).with_context(failed)?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!(
-                "another node runs on the data folder {}; stop it, or choose another folder with --data-dir",
-                self.shown()
-            );
+        let give_up_at = Instant::now() + FREED_WITHIN;
+        while let Err(TryLockError::WouldBlock) = file.try_lock() {
+            if Instant::now() > give_up_at {
+                bail!(
+                    "another node runs on the data folder {}; stop it, or choose another folder with --data-dir",
+                    self.shown()
+                );
+            }
+            tokio::time::sleep(TRIED_EVERY).await;
         }
         // The same folder is taken once.
         let _ = self.lock.set(file);
@@ -299,16 +307,16 @@ mod tests {
         assert_eq!(fs::read_dir(start("used")).unwrap().count(), 4);
     }
 
-    #[test]
-    fn one_node_at_a_time_has_a_folder() {
+    #[tokio::test]
+    async fn one_node_at_a_time_has_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let open = || DataDir::open(folder.path()).unwrap();
         let first = open();
-        first.lock().unwrap();
-        let refused = open().lock().unwrap_err().to_string();
+        first.lock().await.unwrap();
+        let refused = open().lock().await.unwrap_err().to_string();
         assert!(refused.contains("--data-dir"), "{refused}");
         drop(first);
-        open().lock().unwrap();
+        open().lock().await.unwrap();
     }
 
     #[test]

@@ -50,8 +50,18 @@ impl Database {
     }
 
     pub(crate) fn url(&self) -> String {
-        url(&SERVER.get().expect("it was found").folder, &self.name)
+        self.url_at(server_folder())
     }
+
+    /// Its URL where the server's socket is in that folder.
+    pub(crate) fn url_at(&self, folder: &Path) -> String {
+        url(folder, &self.name)
+    }
+}
+
+/// The folder of the server's socket.
+pub(crate) fn server_folder() -> &'static Path {
+    &SERVER.get().expect("it was found").folder
 }
 
 impl Drop for Database {

@@ -1,7 +1,7 @@
 //! A database for the store of a node, on the server that the whole run of tests has.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -44,6 +44,14 @@ impl Database {
             self.name,
             self.folder.display()
         )
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Runs SQL and returns what it printed: a line per row, fields apart by `|`.

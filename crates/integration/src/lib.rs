@@ -42,6 +42,7 @@ mod source;
 mod ssh;
 pub mod standard_webhooks;
 mod webhook;
+mod wire;
 mod workers;
 
 pub use answer::Answer;
@@ -69,3 +70,4 @@ pub use s3::S3;
 pub use services::{Apify, Gitlab, GoogleDrive, Linear, Monday, Notion, Shopify, Slack};
 pub use source::Source;
 pub use ssh::Ssh;
+pub use wire::Wire;

@@ -66,6 +66,17 @@ impl Postgres {
         self.server.psql(&self.database, sql)
     }
 
+    /// Its URL for clients, with these parameters.
+    pub fn url(&self, parameters: &str) -> String {
+        let (port, database) = (self.server.port, &self.database);
+        format!("postgres://postgres:{PASSWORD}@127.0.0.1:{port}/{database}?{parameters}")
+    }
+
+    /// The server's certificate, PEM.
+    pub fn certificate(&self) -> &str {
+        &self.server.certificate
+    }
+
     /// The fields that an account of the app `postgresql` has. The connection is encrypted and the
     /// server's certificate is checked.
     pub fn account_fields(&self) -> Value {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use headwater_integration::{Database, Node, NodeBuilder, Source, headwater_in, payloads};
+use headwater_integration::{
+    Database, Node, NodeBuilder, Postgres, Source, Wire, headwater_in, payloads,
+};
 use serde_json::{Value, json};
 
 const COUNTING: &str = r#"
@@ -127,4 +129,46 @@ async fn a_database_that_is_not_there_is_named_without_its_password() {
         told.contains("--database-url") && !told.contains("hunter2"),
         "{told}"
     );
+}
+
+#[tokio::test]
+async fn a_node_goes_on_once_its_database_is_back() {
+    let database = Arc::new(Database::create());
+    let wire = Wire::to(&database);
+    let url = wire.url();
+    let node = Node::builder().env("HEADWATER_DATABASE_URL", &url);
+    let node = node.start().await;
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    wire.cut();
+    let refused = node.get(&source.path()).await;
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    wire.mend();
+    node.run(&source, json!({})).await;
+    assert_eq!(counted(&node, &source).await, [1, 2]);
+}
+
+#[tokio::test]
+async fn connections_are_encrypted_and_the_server_is_checked_where_the_url_asks_for_it() {
+    let postgres = Postgres::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let authority = folder.path().join("authority.pem");
+    std::fs::write(&authority, postgres.certificate()).unwrap();
+    let checked = format!("sslmode=verify-full&sslrootcert={}", authority.display());
+    let url = postgres.url(&checked);
+    let node = Node::builder().env("HEADWATER_DATABASE_URL", &url);
+    let mut node = node.start().await;
+    let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+                     WHERE application_name = 'headwater'";
+    assert_eq!(postgres.sql(encrypted), "t");
+    node.terminate().await;
+
+    let reset = async |parameters: &str| {
+        let url = postgres.url(parameters);
+        headwater_in(folder.path(), &["keys", "reset", "--database-url", &url]).await
+    };
+    let unknown = reset("sslmode=verify-full").await;
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.stderr.contains("certificate"), "{}", unknown.stderr);
+    reset("sslmode=require").await.ok();
 }

@@ -71,7 +71,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
     WorkflowFolders::check(&options)?;
-    let mut listener = listen(
+    let listener = listen(
         options
             .listen
             .unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000))),
@@ -82,14 +82,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let data_dir = DataDir::open(&global.data_dir)?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = NodeStore::open(&data_dir, options.database_url.as_deref()).await?;
-    if let Some(holder) = store.holder().await? {
-        // Whoever connects meanwhile must go to the node that serves.
-        drop(listener);
-        let holder = holder.as_str();
-        notes.note(&format!("standing by: the node {holder} has the database"));
-        store.stand_by().await?;
-        listener = listen(address).await?;
-    }
+    let listener = stand_by(&store, listener, address, notes).await?;
     // Before the first worker starts: workers get a link to the socket.
     let socket = match options.self_alias.is_some() {
         true => Some(data_dir.bind_api_socket()?),
@@ -141,6 +134,23 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         traces.flush().await;
     }
     Ok(Exit::Success)
+}
+
+/// Waits until no other node has the store. Nobody listens meanwhile: clients must go to the node that serves.
+async fn stand_by(
+    store: &NodeStore,
+    listener: TcpListener,
+    address: SocketAddr,
+    notes: Notes,
+) -> Result<TcpListener> {
+    let Some(holder) = store.holder().await? else {
+        return Ok(listener);
+    };
+    drop(listener);
+    let holder = holder.as_str();
+    notes.note(&format!("standing by: the node {holder} has the database"));
+    store.free().await?;
+    listen(address).await
 }
 
 /// The server of the node's connections until it stops.

@@ -11,12 +11,12 @@ use std::{
 use deadpool_postgres::Object;
 use headwater_store::StoreError;
 use tokio_postgres::{
-    Error, Row,
+    Error, Row, SimpleQueryMessage,
     error::SqlState,
     types::{FromSqlOwned, ToSql},
 };
 
-use crate::{outcome::TransactionId, text};
+use crate::text;
 
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -40,17 +40,17 @@ impl Drop for Session {
 }
 
 impl Connection {
-    /// Begins a transaction with the statements `begin`. Its id is known if they return it.
+    /// Begins a transaction with the statements `begin`, and returns what they say.
     pub(crate) async fn begin(
         object: Object,
         begin: &str,
-    ) -> Result<(Self, Option<TransactionId>), Error> {
+    ) -> Result<(Self, Vec<SimpleQueryMessage>), Error> {
         let connection = Self(Arc::new(Session {
             object: Some(object),
             has_ended: AtomicBool::new(false),
         }));
         let begun = connection.object().simple_query(begin).await?;
-        Ok((connection, TransactionId::of(&begun)))
+        Ok((connection, begun))
     }
 
     /// Ends the transaction: `COMMIT` or `ROLLBACK`. A `COMMIT` that the database refuses has ended it, too.

@@ -349,7 +349,8 @@ impl PostgresStore {
     {
         let object = connect(pool).await?;
         let begun = Connection::begin(object, transaction.begin()).await;
-        let (connection, id) = begun.map_err(failed("beginning a transaction"))?;
+        let (connection, said) = begun.map_err(failed("beginning a transaction"))?;
+        let id = TransactionId::of(&said);
         match step(connection.clone()).await {
             Ok(value) => match (connection.end("COMMIT").await, id) {
                 (Ok(()), _) => Ok(value),
@@ -364,7 +365,7 @@ impl PostgresStore {
                 (Err(error), _) => Err(failed("committing")(error)),
             },
             Err(error) => {
-                // Whoever cannot roll back closes the connection, which does.
+                // A connection that cannot roll back is closed, which does.
                 let _ = connection.end("ROLLBACK").await;
                 Err(error)
             }

@@ -66,7 +66,7 @@ impl NodeStore {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub(super) async fn stand_by(&self) -> Result<()> {
+    pub(super) async fn free(&self) -> Result<()> {
         while self.holder().await?.is_some() {
             tokio::time::sleep(LOOKED_EVERY).await;
         }

@@ -161,6 +161,12 @@ pub(crate) enum Command {
     Logout,
     /// Give an assistant tools to work with the node, over standard input and output (MCP)
     Mcp(McpArguments),
+    /// Write a copy of a node's data folder into a file, while the node runs or not
+    ///
+    /// Reads the folder of --data-dir: the embedded store as it is at one moment, checked, and the files beside it.
+    Backup(BackupArguments),
+    /// Unpack a backup into a new data folder
+    Restore(RestoreArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
     /// Print the OpenAPI document of this version
@@ -185,6 +191,21 @@ pub(crate) struct LoginArguments {
     /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
     #[arg(value_name = "NODE_URL")]
     pub(crate) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArguments {
+    /// The new file, a .tar.gz
+    pub(crate) file: PathBuf,
+    /// Put the secret key and the first user's API key into it: with them, the file opens all credentials
+    #[arg(long)]
+    pub(crate) with_keys: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArguments {
+    /// A file of `headwater backup`; --data-dir names the folder to make
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -84,6 +84,8 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
         Command::Mcp(arguments) => command::mcp::run(Session::open(&cli.global)?, arguments).await,
+        Command::Backup(arguments) => serve::back_up(&cli.global, &arguments),
+        Command::Restore(arguments) => serve::restore(&cli.global, &arguments),
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),

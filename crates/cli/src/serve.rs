@@ -5,6 +5,7 @@ mod admin_key;
 mod apps;
 pub(crate) mod arguments;
 mod as_given;
+mod backup;
 mod banner;
 mod connections;
 mod data_dir;
@@ -26,6 +27,7 @@ mod variables;
 mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
+pub(crate) use self::backup::{back_up, restore};
 pub(crate) use self::data_dir::keep_api_key;
 
 use std::{

@@ -145,6 +145,21 @@ impl NodeBuilder {
         self
     }
 
+    /// Begins with what `headwater restore` makes of a backup.
+    #[must_use]
+    pub fn restored_from(mut self, backup: &Path) -> Self {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        let folder = self.data_dir.get_or_insert_with(new).path();
+        let mut restore = Command::new(binary::path());
+        restore
+            .arg("restore")
+            .arg(backup)
+            .arg("--data-dir")
+            .arg(folder);
+        assert!(restore.status().unwrap().success());
+        self
+    }
+
     /// Begins with a copy of another node's data folder, as it is this moment.
     #[must_use]
     pub fn copy_of(mut self, other: &Node) -> Self {

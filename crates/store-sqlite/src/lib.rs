@@ -16,6 +16,7 @@ mod causes;
 mod components;
 mod connection;
 mod connects;
+mod copy;
 mod counted_events;
 mod data_stores;
 mod deletion;
@@ -91,6 +92,7 @@ mod workflows;
 mod workspaces;
 mod writer;
 
+pub use copy::{check, copy};
 #[cfg(feature = "faults")]
 pub use faults::Faults;
 pub use run_commits::RunCommits;

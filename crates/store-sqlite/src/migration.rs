@@ -32,16 +32,8 @@ const MIGRATIONS: &[&str] = &[
 /// Brings the schema up to date.
 pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
     let failed = failed("migrating the database");
-    let version: u32 = connection
-        .query_row("PRAGMA user_version", (), |row| row.get(0))
-        .map_err(&failed)?;
-    if version as usize > MIGRATIONS.len() {
-        return Err(StoreError::Unsupported(format!(
-            "the database has schema {version}, this program knows {}; start a newer headwater",
-            MIGRATIONS.len()
-        )));
-    }
-    for (index, migration) in MIGRATIONS.iter().enumerate().skip(version as usize) {
+    let version = known(connection)?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(version) {
         let script = format!(
             "BEGIN IMMEDIATE;\n{migration}\nPRAGMA user_version = {};\nCOMMIT;",
             index + 1
@@ -49,6 +41,20 @@ pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
         connection.execute_batch(&script).map_err(&failed)?;
     }
     Ok(())
+}
+
+/// The version of the schema, if this program knows it.
+pub(crate) fn known(connection: &Connection) -> Result<usize, StoreError> {
+    let version: u32 = connection
+        .query_row("PRAGMA user_version", (), |row| row.get(0))
+        .map_err(failed("reading the version of the schema"))?;
+    match version as usize {
+        known if known <= MIGRATIONS.len() => Ok(known),
+        newer => Err(StoreError::Unsupported(format!(
+            "the database has schema {newer}, this program knows {}; start a newer headwater",
+            MIGRATIONS.len()
+        ))),
+    }
 }
 
 #[cfg(test)]

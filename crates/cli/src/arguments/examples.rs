@@ -238,6 +238,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "keys reset",
         &["headwater keys reset --data-dir headwater-data"],
     ),
+    (
+        "backup",
+        &[
+            "headwater backup headwater.tar.gz --data-dir /var/lib/headwater",
+            "headwater backup whole.tar.gz --with-keys",
+        ],
+    ),
+    (
+        "restore",
+        &["headwater restore headwater.tar.gz --data-dir /var/lib/headwater"],
+    ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
     (
         "audit",

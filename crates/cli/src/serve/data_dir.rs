@@ -13,8 +13,18 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use headwater_platform::{KeyFile, KeyRing};
 use tokio::net::UnixListener;
 
-const STORE: &str = "headwater.db";
-const LOCK: &str = "lock";
+/// The embedded store.
+pub(super) const STORE: &str = "headwater.db";
+/// The other parts of a folder that a backup has.
+pub(super) const PARTS: [&str; 3] = [FILES, APPS, WORKFLOW_FOLDERS];
+/// Those that open what is in it.
+pub(super) const SECRET_PARTS: [&str; 2] = [SECRET_KEY, API_KEY];
+const FILES: &str = "files";
+const APPS: &str = "apps";
+const WORKFLOW_FOLDERS: &str = "workflow-folders.json";
+const API_KEY: &str = "api-key";
+/// The embedded store locks it, too.
+const LOCK: &str = "headwater.lock";
 /// A process that a killed node was just starting has its folder until that process has begun.
 const FREED_WITHIN: Duration = Duration::from_secs(1);
 const TRIED_EVERY: Duration = Duration::from_millis(10);
@@ -24,7 +34,7 @@ const SECRET_KEY: &str = "secret-key";
 pub(crate) struct DataDir {
     root: PathBuf,
     found: Found,
-    /// Held as long as a node has the folder.
+    /// Held as long as a node without an embedded store has the folder.
     lock: OnceLock<File>,
 }
 
@@ -69,7 +79,7 @@ impl DataDir {
         }
     }
 
-    /// Takes the folder for a node, wherever its store is.
+    /// Takes the folder for a node whose store is elsewhere; an embedded one takes it itself.
     ///
     /// # Errors
     /// Another node has it.
@@ -142,17 +152,17 @@ impl DataDir {
 
     /// Files of workflows, and those of events.
     pub(crate) fn files(&self) -> PathBuf {
-        self.root.join("files")
+        self.root.join(FILES)
     }
 
     /// The folders that `--workflows` deploys, with the ids of their workflows.
     pub(crate) fn workflow_folders(&self) -> PathBuf {
-        self.root.join("workflow-folders.json")
+        self.root.join(WORKFLOW_FOLDERS)
     }
 
     /// The operator's definitions of apps.
     pub(crate) fn apps(&self) -> PathBuf {
-        self.root.join("apps")
+        self.root.join(APPS)
     }
 
     /// The socket at which components reach the API under a `--self-alias`.
@@ -220,7 +230,7 @@ impl DataDir {
 
     /// The place of the first user's key, for people.
     pub(crate) fn shown_key_path(&self) -> String {
-        self.root.join("api-key").display().to_string()
+        self.root.join(API_KEY).display().to_string()
     }
 }
 
@@ -246,7 +256,7 @@ impl KeyFile for SecretKeyFile {
 
 /// Keeps a key where the command line on this machine finds it, and says where that is.
 pub(crate) fn keep_api_key(root: &Path, key: &str) -> Result<PathBuf> {
-    let file = root.join("api-key");
+    let file = root.join(API_KEY);
     write_private(&file, key)?;
     Ok(file)
 }

@@ -29,7 +29,6 @@ impl NodeStore {
     /// # Errors
     /// The database cannot be reached, or the data folder is in use.
     pub(crate) async fn open(data_dir: &DataDir, url: Option<&str>) -> Result<Self> {
-        data_dir.lock().await?;
         let Some(url) = url else {
             let store = SqliteStore::open(&data_dir.store()?).context("cannot open the store")?;
             return Ok(Self {
@@ -38,6 +37,7 @@ impl NodeStore {
                 database: None,
             });
         };
+        data_dir.lock().await?;
         let database = PostgresStore::open_for_one(url).await.context(
             "cannot open the database of --database-url; check that it is PostgreSQL 15 or later, that it runs, and \
              that its user may create tables",

@@ -28,6 +28,20 @@ export default {
 };
 "#;
 
+/// Emits the number of its runs.
+pub(crate) const COUNTING: &str = r#"
+export default {
+  name: "Counting",
+  version: "0.0.1",
+  props: { db: "$.service.db" },
+  run() {
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit(n);
+  },
+};
+"#;
+
 /// Answers every request with its own version and emits nothing.
 pub(crate) fn answering(version: &str) -> String {
     r#"

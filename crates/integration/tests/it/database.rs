@@ -7,18 +7,8 @@ use headwater_integration::{
 };
 use serde_json::{Value, json};
 
-const COUNTING: &str = r#"
-export default {
-  name: "Counting",
-  version: "0.0.1",
-  props: { db: "$.service.db" },
-  run() {
-    const n = (this.db.get("n") ?? 0) + 1;
-    this.db.set("n", n);
-    this.$emit(n);
-  },
-};
-"#;
+use crate::code::COUNTING;
+
 /// A key that all nodes of a database share.
 const SECRET_KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 

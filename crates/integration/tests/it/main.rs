@@ -9,6 +9,7 @@
 mod accounts;
 mod assistants;
 mod audit;
+mod backup;
 mod channels;
 mod cli;
 mod code;

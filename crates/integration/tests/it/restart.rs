@@ -7,20 +7,7 @@ use headwater_integration::{Node, Receiver, Reply, payloads};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::code::{INBOX, answering};
-
-const COUNTING: &str = r#"
-export default {
-  name: "Counting",
-  version: "0.0.1",
-  props: { db: "$.service.db" },
-  run() {
-    const n = (this.db.get("n") ?? 0) + 1;
-    this.db.set("n", n);
-    this.$emit(n);
-  },
-};
-"#;
+use crate::code::{COUNTING, INBOX, answering};
 
 #[tokio::test]
 async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {

@@ -1,0 +1,61 @@
+//! `headwater backup` of a running node, and `headwater restore`.
+
+use headwater_integration::{Node, headwater_in, payloads};
+use serde_json::json;
+
+use crate::code::COUNTING;
+
+#[tokio::test]
+async fn a_running_node_is_backed_up_and_another_goes_on_from_there() {
+    let node = Node::start().await;
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    let account = node.account("shop", json!({"api_key": "hunter2"})).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("whole.tar.gz");
+    let backup = ["backup", "--with-keys", file.to_str().unwrap()];
+    node.cli(&backup).await.ok();
+    let again = node.cli(&backup).await;
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("name a new file"), "{}", again.stderr);
+    node.run(&source, json!({})).await;
+
+    let restored = Node::builder().restored_from(&file).start().await;
+    assert_eq!(payloads(&restored.events(&source).await), [1]);
+    restored.run(&source, json!({})).await;
+    assert_eq!(payloads(&restored.events(&source).await), [1, 2]);
+    let kept = format!("/accounts/{account}?include_credentials=1");
+    assert_eq!(
+        restored.get(&kept).await.is(200).data(),
+        node.get(&kept).await.is(200).data()
+    );
+    restored.get("//readyz").await.is(200);
+}
+
+#[tokio::test]
+async fn a_backup_has_keys_only_if_asked_and_is_restored_whole_or_not_at_all() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plain.tar.gz");
+    node.cli(&["backup", file.to_str().unwrap()]).await.ok();
+    let restore = async |file: &str, to: &str| {
+        headwater_in(folder.path(), &["restore", file, "--data-dir", to]).await
+    };
+    let plain = restore("plain.tar.gz", "plain").await.ok();
+    assert!(plain.stderr.contains("secret-key"), "{}", plain.stderr);
+    for key in ["secret-key", "api-key"] {
+        assert!(!folder.path().join("plain").join(key).exists(), "{key}");
+    }
+    let taken = restore("plain.tar.gz", "plain").await;
+    assert_eq!(taken.code, 1);
+    assert!(taken.stderr.contains("is not empty"), "{}", taken.stderr);
+
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(folder.path().join("half.tar.gz"), &whole[..whole.len() / 2]).unwrap();
+    let half = restore("half.tar.gz", "half").await;
+    assert_eq!(half.code, 1);
+    assert!(half.stderr.contains("half.tar.gz"), "{}", half.stderr);
+    assert!(!folder.path().join("half").exists());
+    let nowhere = headwater_in(folder.path(), &["backup", "x.tar.gz", "--data-dir", "none"]).await;
+    assert!(nowhere.stderr.contains("--data-dir"), "{}", nowhere.stderr);
+}

@@ -2,6 +2,7 @@
 //! starts this program anew for each of them. Whatever goes wrong, nothing is completed and nothing is said.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -14,6 +15,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 use serde_json::Value;
 
 use crate::arguments::{self, Global};
+use crate::prop::declared;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::{account, webhook};
@@ -187,11 +189,18 @@ async fn workflows(session: &Session) -> Result<Vec<Value>> {
 
 /// The props of the source or component that the command is about, as `NAME=`.
 async fn props(session: &Session, typed: &[OsString]) -> Result<Vec<(String, String)>> {
-    let client = &session.client;
     let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let at = words.iter().position(|word| WITH_PROPS.contains(&&**word));
     let at = at.context("no command with props")?;
     let subject = words.get(at + 1).context("nothing to configure yet")?;
+    let client = &session.client;
+    if Path::new(&**subject).is_file() {
+        let code = std::fs::read_to_string(&**subject)?;
+        let names = declared::names(&code).into_iter();
+        return Ok(names
+            .map(|name| (format!("{name}="), String::new()))
+            .collect());
+    }
     let reference = match &*words[at] {
         "update" => {
             let id = source::find_id(client, subject).await?;

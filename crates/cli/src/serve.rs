@@ -25,7 +25,7 @@ mod variables;
 mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
-pub(crate) use self::data_dir::keep_api_key;
+pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
 
 use std::{
     io::ErrorKind,
@@ -112,6 +112,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         // A reader of the next line may tell it to stop at once.
         signals: StopSignals::watch()?,
     };
+    data_dir.write_address(&banner::local_url(address))?;
     notes.note(&format!(
         "headwater {} is ready on http://{address}",
         env!("CARGO_PKG_VERSION")

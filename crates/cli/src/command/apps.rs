@@ -11,7 +11,8 @@ use crate::source::text;
 use crate::table;
 
 pub(super) async fn run(session: &Session, arguments: AppsArguments) -> Result<Exit> {
-    let query: Vec<_> = arguments.query.into_iter().map(|q| ("q", q)).collect();
+    let wanted = arguments.query;
+    let query: Vec<_> = wanted.clone().into_iter().map(|q| ("q", q)).collect();
     let apps = session.client.first(&["apps"], usize::MAX, &query).await?;
     if apps.data.is_empty() && !session.json {
         output::note(
@@ -19,7 +20,12 @@ pub(super) async fn run(session: &Session, arguments: AppsArguments) -> Result<E
         );
         return Ok(Exit::Success);
     }
-    session.print(&Value::from(apps.data.clone()), |_| listing(&apps.data))?;
+    session.print(&Value::from(apps.data.clone()), |_| {
+        match (apps.data.as_slice(), asked(&apps.data, wanted.as_deref())) {
+            ([app], _) | (_, Some(app)) => described(app),
+            (several, None) => listing(several),
+        }
+    })?;
     Ok(Exit::Success)
 }
 
@@ -35,6 +41,52 @@ fn listing(apps: &[Value]) -> String {
         ]
     });
     table::listing(&["app", "name", "connected by", "fields"], rows.collect())
+}
+
+/// The app that is called just so.
+fn asked<'a>(apps: &'a [Value], wanted: Option<&str>) -> Option<&'a Value> {
+    apps.iter()
+        .find(|app| Some(text(app, "name_slug")) == wanted)
+}
+
+/// An app with its fields, as `accounts add` takes them.
+fn described(app: &Value) -> String {
+    let mut rows = vec![
+        ("app".to_owned(), text(app, "name_slug").to_owned()),
+        ("name".to_owned(), text(app, "name").to_owned()),
+        ("connected by".to_owned(), connection(app).to_owned()),
+    ];
+    let scopes = app["scopes"].as_array().into_iter().flatten();
+    let scopes: Vec<_> = scopes.filter_map(Value::as_str).collect();
+    if !scopes.is_empty() {
+        rows.push(("scopes".to_owned(), scopes.join(" ")));
+    }
+    let card = table::card(rows);
+    let fields = app["fields"].as_array().into_iter().flatten();
+    let fields: Vec<_> = fields.map(field).collect();
+    match fields.is_empty() {
+        true => card,
+        false => format!(
+            "{card}\n\n{}",
+            table::listing(&["field", "for people", "needed", "values", "hint"], fields)
+        ),
+    }
+}
+
+fn field(field: &Value) -> Vec<String> {
+    let values = field["options"].as_array().into_iter().flatten();
+    let values: Vec<_> = values.map(|option| text(option, "value")).collect();
+    let is_needed = match field["optional"] == true {
+        true => "no",
+        false => "yes",
+    };
+    vec![
+        text(field, "name").to_owned(),
+        text(field, "label").to_owned(),
+        is_needed.to_owned(),
+        values.join(", "),
+        text(field, "hint").to_owned(),
+    ]
 }
 
 /// The way to get an account.

@@ -157,6 +157,12 @@ options! {
     /// --workers-memory-mib, --worker-heap-mib at least]
     #[arg(long, env = "HEADWATER_WORKFLOW_MEMORY_MAX_MIB", value_name = "MIB")]
     workflow_memory_max_mib: u32,
+    /// Return value and exports of a step of a workflow, in MiB; --run-output-mib holds for them, too [default: 16]
+    #[arg(long, env = "HEADWATER_WORKFLOW_STEP_RESULTS_MIB", value_name = "MIB")]
+    workflow_step_results_mib: u32,
+    /// Return values and exports of all steps of a run of a workflow, in MiB [default: 256]
+    #[arg(long, env = "HEADWATER_WORKFLOW_RUN_RESULTS_MIB", value_name = "MIB")]
+    workflow_run_results_mib: u32,
     /// Workers for the sources of one user or workspace; further sources wait for a worker [default:
     /// one per 64 MiB of --workers-memory-mib]
     #[arg(long, env = "HEADWATER_WORKERS_PER_OWNER", value_name = "N")]

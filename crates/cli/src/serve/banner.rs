@@ -49,7 +49,7 @@ pub(super) fn lines(
 }
 
 /// The address at which this machine reaches the node.
-fn local_url(address: SocketAddr) -> String {
+pub(super) fn local_url(address: SocketAddr) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {
         address.set_ip(match address {

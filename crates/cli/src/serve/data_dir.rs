@@ -14,6 +14,8 @@ use tokio::net::UnixListener;
 
 const STORE: &str = "headwater.db";
 const SECRET_KEY: &str = "secret-key";
+/// The file with the address of the folder's node.
+pub(crate) const ADDRESS_FILE: &str = "address";
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
@@ -164,6 +166,13 @@ impl DataDir {
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+
+    /// Keeps the address at which the command line on this machine finds the node.
+    pub(crate) fn write_address(&self, url: &str) -> Result<()> {
+        let path = self.root.join(ADDRESS_FILE);
+        fs::write(&path, format!("{url}\n"))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Keeps the first user's key where the command line on this machine finds it.

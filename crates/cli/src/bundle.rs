@@ -70,6 +70,11 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
 /// The text of a component's file, unless that is larger than the node takes, or has no end.
 fn text_of(file: &Path) -> Result<String> {
     let shown = file.display();
+    if file.is_dir() {
+        bail!(
+            "{shown} is a folder; give one of its files, or publish all its components with `headwater publish {shown}`"
+        );
+    }
     let failed = || format!("cannot read the component {shown}");
     let opened = std::fs::File::open(file).with_context(failed)?;
     let mut text = String::new();

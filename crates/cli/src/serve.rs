@@ -20,6 +20,7 @@ mod sending;
 mod server;
 mod settings;
 mod stop_signals;
+mod systemd;
 mod traces;
 mod variables;
 mod workflows;
@@ -117,6 +118,10 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         "headwater {} is ready on http://{address}",
         env!("CARGO_PKG_VERSION")
     ));
+    systemd::ready();
+    if !notes.are_transient() && banner::is_reached_by_nobody(&options, address) {
+        tracing::warn!("{}; set --public-url", banner::UNREACHABLE);
+    }
     if notes.are_transient() {
         notes.note(&banner::lines(
             &options,
@@ -176,6 +181,7 @@ impl Node {
             tokio::spawn(server.serve_components(socket))
         });
         self.signals.first().await;
+        systemd::stopping();
         self.notes.note(
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );

@@ -61,32 +61,34 @@ fn described(app: &Value) -> String {
     if !scopes.is_empty() {
         rows.push(("scopes".to_owned(), scopes.join(" ")));
     }
-    let card = table::card(rows);
-    let fields = app["fields"].as_array().into_iter().flatten();
-    let fields: Vec<_> = fields.map(field).collect();
-    match fields.is_empty() {
-        true => card,
-        false => format!(
-            "{card}\n\n{}",
-            table::listing(&["field", "for people", "needed", "values", "hint"], fields)
-        ),
-    }
+    let fields = app["fields"].as_array().map_or(&[][..], Vec::as_slice);
+    let names = fields.iter().map(|field| text(field, "name").len());
+    let width = names.max().unwrap_or_default();
+    let mut lines = vec![table::card(rows)];
+    lines.extend((width > 0).then(|| "\nFIELDS".to_owned()));
+    lines.extend(
+        fields
+            .iter()
+            .map(|one| format!("{:<width$}   {}", text(one, "name"), about(one))),
+    );
+    lines.join("\n")
 }
 
-fn field(field: &Value) -> Vec<String> {
+/// A field in words: for people, whether it may be left out, its values, and its hint.
+fn about(field: &Value) -> String {
+    let mut about = text(field, "label").to_owned();
+    if field["optional"] == true {
+        about += " (optional)";
+    }
     let values = field["options"].as_array().into_iter().flatten();
     let values: Vec<_> = values.map(|option| text(option, "value")).collect();
-    let is_needed = match field["optional"] == true {
-        true => "no",
-        false => "yes",
-    };
-    vec![
-        text(field, "name").to_owned(),
-        text(field, "label").to_owned(),
-        is_needed.to_owned(),
-        values.join(", "),
-        text(field, "hint").to_owned(),
-    ]
+    if !values.is_empty() {
+        about += &format!(": {}", values.join(" or "));
+    }
+    match text(field, "hint") {
+        "" => about,
+        hint => format!("{about}. {hint}"),
+    }
 }
 
 /// The way to get an account.

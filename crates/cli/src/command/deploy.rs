@@ -50,7 +50,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     show::warnings(&source);
-    tell_of_namesake(&source, &arguments.component);
+    tell_of_namesake(&source, text(&component, "name"), &arguments.component);
     if arguments.run {
         return first_run(
             session,
@@ -87,8 +87,8 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
 }
 
 /// Tells that there is a source of that name already, which may be the one that was meant.
-fn tell_of_namesake(source: &Value, component: &str) {
-    let slug = slug(text(source, "name"));
+fn tell_of_namesake(source: &Value, name: &str, component: &str) {
+    let slug = slug(name);
     if text(source, "name_slug").starts_with(&format!("{slug}-")) {
         output::tell(&format!(
             "there was a source {slug} already; `headwater update {slug} {component}` would have changed that one"

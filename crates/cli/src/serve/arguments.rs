@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use headwater_engine::Isolation;
 use serde::Deserialize;
@@ -70,7 +70,7 @@ options! {
     /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[serde(deserialize_with = "list_in_file")]
+    #[serde(deserialize_with = "ranges_in_file")]
     allow_private_network: String,
     /// Run components even if the kernel cannot confine them: they could read this node's files. Use it
     /// only if you trust all authors
@@ -315,11 +315,16 @@ impl ServeArguments {
             return Ok(self);
         };
         let shown = path.display();
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read the configuration {shown}"))?;
-        let file = toml::from_str(&text).map_err(|error| {
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            UsageError(format!("cannot read the configuration {shown}: {error}"))
+        })?;
+        let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let hint = match error.message().starts_with("unknown field `data_dir`") {
+                true => "\nthe data folder is set by --data-dir or HEADWATER_DATA_DIR",
+                false => "",
+            };
             UsageError(format!(
-                "{shown} is not a configuration of `headwater serve`: {error}"
+                "{shown} is not a configuration of `headwater serve`: {error}{hint}"
             ))
         })?;
         Ok(self.or(file))
@@ -369,13 +374,40 @@ enum ListInFile {
     List(Vec<String>),
 }
 
+impl ListInFile {
+    fn joined(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::List(entries) => entries.join(","),
+        }
+    }
+}
+
 fn list_in_file<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    Ok(Some(match ListInFile::deserialize(deserializer)? {
-        ListInFile::Text(text) => text,
-        ListInFile::List(entries) => entries.join(","),
-    }))
+    Ok(Some(ListInFile::deserialize(deserializer)?.joined()))
+}
+
+/// Ranges, or `true` for all.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected `true` for all, a range, or a list of ranges"
+)]
+enum RangesInFile {
+    All(bool),
+    Some(ListInFile),
+}
+
+fn ranges_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Ok(match RangesInFile::deserialize(deserializer)? {
+        RangesInFile::All(true) => Some(String::new()),
+        RangesInFile::All(false) => None,
+        RangesInFile::Some(list) => Some(list.joined()),
+    })
 }
 
 fn lines_in_file<'de, D: serde::Deserializer<'de>>(
@@ -455,6 +487,27 @@ mod tests {
             .unwrap();
         assert_eq!(merged.warm_workers, Some(3));
         assert_eq!(merged.run_timeout, Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn private_networks_are_allowed_in_the_file_as_a_whole_or_by_range() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headwater.toml");
+        for (text, expected) in [
+            ("true", Some("")),
+            ("false", None),
+            (
+                "[\"10.0.0.0/8\", \"fd00::/8\"]",
+                Some("10.0.0.0/8,fd00::/8"),
+            ),
+        ] {
+            std::fs::write(&path, format!("allow_private_network = {text}\n")).unwrap();
+            let merged = parse(&["--config", path.to_str().unwrap()]);
+            let merged = merged.with_file().unwrap();
+            assert_eq!(merged.allow_private_network.as_deref(), expected, "{text}");
+        }
+        let missing = parse(&["--config", "/nowhere/a.toml"]).with_file();
+        assert!(missing.unwrap_err().is::<UsageError>());
     }
 
     #[test]

@@ -11,13 +11,13 @@ const SEARCH: &str = "/components/search";
 /// Tells what was meant by the key of a component that is not there, if it is a word of another service.
 pub(crate) fn component(key: &str, error: PlatformError) -> ApiError {
     let is_search = SEARCH.rsplit('/').next() == Some(key);
-    match error {
-        PlatformError::NotFound { .. } if is_search => ApiError::NoRoute {
+    if is_search && matches!(error, PlatformError::NotFound { .. }) {
+        return ApiError::NoRoute {
             method: Method::GET,
             meant: meant(SEARCH),
-        },
-        error => error.into(),
+        };
     }
+    error.into()
 }
 
 /// The path of the operation that people mean who write another one, often from memory of another service.

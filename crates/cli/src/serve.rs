@@ -13,6 +13,7 @@ pub(crate) mod environment;
 pub(crate) mod files;
 mod log;
 mod memory;
+mod near_name;
 mod network;
 mod node;
 mod receiving;
@@ -183,7 +184,7 @@ impl Node {
         self.signals.first().await;
         systemd::stopping();
         self.notes.note(
-            "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
+            "stopping: runs and deliveries have the time of --shutdown-grace to end; press Ctrl-C or send the signal again to stop now",
         );
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
@@ -203,6 +204,7 @@ impl Node {
         // Connections that a client keeps open without a request must not hold up the end.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(1), public).await;
         self.app.close().await;
+        self.notes.note("stopped");
         Ok(())
     }
 }

@@ -95,7 +95,7 @@ fn about(field: &Value) -> String {
 fn connection(app: &Value) -> &'static str {
     match (text(app, "auth_type"), app["connectable"].as_bool()) {
         ("oauth2", Some(true)) => "consent",
-        ("oauth2", _) => "consent, once the operator names a client",
+        ("oauth2", _) => "consent, needs a client",
         ("fields", _) => "fields",
         _ => "nothing",
     }

@@ -79,9 +79,12 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
     let report = session.client.post(&path, &json!({})).await?;
     outcome::print_logs(session, &report, file);
     let exit = outcome::report(&report["outcome"], file);
-    if exit == Exit::Success {
-        output::tell(&format!("it ran, and emitted {} events", report["events"]));
-    }
+    output::tell(&match exit {
+        Exit::Success => format!("it ran, and emitted {} events", report["events"]),
+        Exit::Failure | Exit::Usage => {
+            "it is deployed, and its first run failed as above".to_owned()
+        }
+    });
     next_steps(source);
     Ok(exit)
 }

@@ -21,7 +21,10 @@ use clap::{Args, ValueEnum};
 use headwater_engine::Isolation;
 use serde::Deserialize;
 
-use super::as_given::{AsGiven, word_of};
+use super::{
+    as_given::{AsGiven, word_of},
+    near_name::nearest,
+};
 use crate::usage_error::UsageError;
 
 macro_rules! options {
@@ -319,16 +322,29 @@ impl ServeArguments {
             UsageError(format!("cannot read the configuration {shown}: {error}"))
         })?;
         let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let hint = match error.message().starts_with("unknown field `data_dir`") {
-                true => "\nthe data folder is set by --data-dir or HEADWATER_DATA_DIR",
-                false => "",
-            };
-            UsageError(format!(
-                "{shown} is not a configuration of `headwater serve`: {error}{hint}"
-            ))
+            UsageError(match unknown_key(error.message()) {
+                Some(reason) => format!("{shown}: {reason}"),
+                None => format!("{shown} is not a configuration of `headwater serve`: {error}"),
+            })
         })?;
         Ok(self.or(file))
     }
+}
+
+/// The complaint about a key that no option has.
+fn unknown_key(error: &str) -> Option<String> {
+    let (key, known) = error.strip_prefix("unknown field `")?.split_once('`')?;
+    if key == "data_dir" {
+        let otherwise = "the data folder is not set here; use --data-dir or HEADWATER_DATA_DIR";
+        return Some(otherwise.to_owned());
+    }
+    let known = known.split('`').skip(1).step_by(2);
+    Some(match nearest(key, key, known) {
+        Some(meant) => format!("the key `{key}` is not known; is `{meant}` meant?"),
+        None => format!(
+            "the key `{key}` is not known; keys are the flags of `headwater serve` with _ for -"
+        ),
+    })
 }
 
 /// `250ms`, `30s`, `5m`, `1h`, or seconds.
@@ -518,7 +534,13 @@ mod tests {
         let error = parse(&["--config", path.to_str().unwrap()])
             .with_file()
             .unwrap_err();
-        assert!(error.to_string().contains("listne"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}: the key `listne` is not known; is `listen` meant?",
+                path.display()
+            )
+        );
     }
 
     #[test]

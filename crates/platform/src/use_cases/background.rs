@@ -1,5 +1,5 @@
 //! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
-//! retention, recovery, leftovers, the use of keys, data stores, files.
+//! retention, leftovers, the use of keys, data stores, files.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.

@@ -32,6 +32,7 @@ pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
 use std::{
     io::ErrorKind,
     net::SocketAddr,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -115,27 +116,32 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         signals: StopSignals::watch()?,
     };
     data_dir.write_address(&banner::local_url(address))?;
-    notes.note(&format!(
-        "headwater {} is ready on http://{address}",
-        env!("CARGO_PKG_VERSION")
-    ));
-    systemd::ready();
-    if !notes.are_transient() && banner::is_reached_by_nobody(&options, address) {
-        tracing::warn!("{}; set --public-url", banner::UNREACHABLE);
-    }
-    if notes.are_transient() {
-        notes.note(&banner::lines(
-            &options,
-            address,
-            &global.data_dir,
-            &data_dir,
-        ));
-    }
+    tell_ready(notes, &options, address, (&global.data_dir, &data_dir));
     node.serve(listener, socket).await?;
     if let Some(traces) = traces {
         traces.flush().await;
     }
     Ok(Exit::Success)
+}
+
+/// Tells the machine that the node is ready, and people where everything is. The data folder is as it was given, and as it is.
+fn tell_ready(
+    notes: Notes,
+    options: &ServeArguments,
+    address: SocketAddr,
+    (given, data_dir): (&Path, &DataDir),
+) {
+    notes.note(&format!(
+        "headwater {} is ready on http://{address}",
+        env!("CARGO_PKG_VERSION")
+    ));
+    systemd::ready();
+    if !notes.are_transient() && banner::is_reached_by_nobody(options, address) {
+        tracing::warn!("{}; set --public-url", banner::UNREACHABLE);
+    }
+    if notes.are_transient() {
+        notes.note(&banner::lines(options, address, given, data_dir));
+    }
 }
 
 /// The server of the node's connections until it stops.

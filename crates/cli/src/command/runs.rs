@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::cell::{beginning, took};
 use super::workflows::run_card;
-use super::{dev, logs};
+use super::{dev, logs, save};
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
 use crate::bundle;
 use crate::exit::Exit;
@@ -61,7 +61,10 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     match run_card::is_workflows(&run) {
         true => session.print(&run, run_card::described),
         false => {
-            let file = dev::file_of(text(&run, "source_id"));
+            let mut file = dev::file_of(text(&run, "source_id"));
+            if file.is_none() && text(&run, "outcome") != "returned" {
+                file = save::file_of_component(&session.client, text(&run, "component_id")).await;
+            }
             session.print(&run, |run| {
                 bundle::in_file(&described(run), file.as_deref())
             })

@@ -41,8 +41,8 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         "component_id": component["id"],
         "configured_props": props,
     });
-    if let Some(name) = arguments.name {
-        body["name"] = name.into();
+    if let Some(name) = &arguments.name {
+        body["name"] = name.as_str().into();
     }
     if arguments.isolated {
         body["isolated"] = true.into();
@@ -50,7 +50,9 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     show::warnings(&source);
-    tell_of_namesake(&source, text(&component, "name"), &arguments.component);
+    if arguments.name.is_none() {
+        tell_of_namesake(&source, text(&component, "name"), &arguments.component);
+    }
     if arguments.run {
         return first_run(
             session,

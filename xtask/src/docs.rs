@@ -1,6 +1,10 @@
 //! `cargo xtask docs`: the guide as a site of pages with a search, built by mdBook.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context as _, Result};
 
@@ -10,17 +14,58 @@ use crate::{
 };
 
 const MDBOOK_VERSION: &str = "0.5.4";
+/// The first chapter.
+const FIRST: &str = "guide/concepts.html";
+const HREF: &str = " href=\"";
 
 /// Builds the site, and says where it is.
 pub(crate) fn build() -> Result<()> {
-    let site = target_dir().join("guide");
+    let site = std::path::absolute(target_dir().join("guide"))?;
     run(Command::new(mdbook()?)
         .arg("build")
         .arg(root().join("docs"))
         .arg("--dest-dir")
-        .arg(std::path::absolute(&site)?))?;
+        .arg(&site))?;
+    // mdBook copies the first chapter there, whose links start from another folder.
+    let lead = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={FIRST}\">\n");
+    fs::write(site.join("index.html"), lead)?;
+    keep_links_inside(&site)?;
     println!("the guide is in {}", site.join("index.html").display());
     Ok(())
+}
+
+/// Takes the addresses of files from links that are of the repository and not of the site.
+fn keep_links_inside(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            keep_links_inside(&path)?;
+        } else if path.extension().is_some_and(|ending| ending == "html") {
+            let page = fs::read_to_string(&path)?;
+            let kept = with_links(&page, |file| folder.join(file).is_file());
+            if kept != page {
+                fs::write(&path, kept)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The page with the addresses of links to pages elsewhere, to places in itself and to files that are there.
+fn with_links(page: &str, is_there: impl Fn(&str) -> bool) -> String {
+    let mut parts = page.split(HREF);
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (address, rest) = part.split_once('"').unwrap_or((part, ""));
+        let file = address.split('#').next().unwrap_or_default();
+        if file.is_empty() || file.contains(':') || file.starts_with('/') || is_there(file) {
+            kept += HREF;
+            kept += address;
+            kept.push('"');
+        }
+        kept += rest;
+    }
+    kept
 }
 
 /// The program, built once from the Rust registry.
@@ -49,4 +94,19 @@ fn mdbook() -> Result<PathBuf> {
         .arg(&tools))
     .context("cannot install mdBook; install it and run `mdbook build docs`")?;
     Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_out_of_the_site_become_text() {
+        let page = r##"<a href="there.html#x">1</a><a class="a" href="gone/a.md">2</a><a href="#y">3</a><a href="https://a.example/">4</a>"##;
+        let kept = with_links(page, |file| file == "there.html");
+        assert_eq!(
+            kept,
+            r##"<a href="there.html#x">1</a><a class="a">2</a><a href="#y">3</a><a href="https://a.example/">4</a>"##
+        );
+    }
 }

@@ -17,6 +17,7 @@ mod ingress;
 mod mcp;
 mod metrics;
 mod missing;
+mod near_miss;
 mod openapi;
 mod operations;
 mod page;

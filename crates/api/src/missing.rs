@@ -11,7 +11,7 @@ use axum::{
 };
 use tower::ServiceExt as _;
 
-use crate::{error::ApiError, operations::V1};
+use crate::{error::ApiError, near_miss, operations::V1};
 
 /// Tells clients of the API that nothing is served at a path.
 pub(crate) async fn no_route(request: Request) -> ApiError {
@@ -29,23 +29,9 @@ pub(crate) async fn no_method(request: Request) -> ApiError {
     }
 }
 
-/// The path of the operation that people mean who write another one, often from memory of another service.
+/// The path of the operation that people mean.
 fn meant(path: &str) -> Option<&'static str> {
-    let path = path.strip_prefix(V1).unwrap_or(path).trim_end_matches('/');
-    Some(match path {
-        "/sources" => "`GET /v1/users/me/sources`",
-        "/webhooks" => "`GET /v1/users/me/webhooks`",
-        "/subscriptions" => "`GET /v1/users/me/subscriptions`",
-        "/me" | "/user" | "/users/self" => "`GET /v1/users/me`",
-        "/users/me/accounts" => "`GET /v1/accounts`",
-        "/users/me/workflows" => "`GET /v1/workflows`",
-        "/users/me/components" => "`GET /v1/components`",
-        "/users/me/keys" | "/api_keys" => "`GET /v1/keys`",
-        "/projects" => "`GET /v1/workspaces`: there are no projects",
-        "/connect/tokens" | "/connect/accounts" => "`POST /v1/accounts/connect`",
-        "/connect/components" | "/connect/triggers" | "/connect/actions" => "`GET /v1/components`",
-        _ => return None,
-    })
+    near_miss::meant(path.strip_prefix(V1).unwrap_or(path))
 }
 
 /// Tells either that nothing is served at a path.

@@ -103,6 +103,7 @@ const CLIENTS: &[PathItem] = &[
     // Workflows and their runs.
     || routes!(workflows::list, workflows::deploy),
     || routes!(workflows::show, workflows::patch, workflows::delete),
+    || routes!(workflows::check),
     || routes!(workflows::run),
     || routes!(workflow_deployments::list),
     || routes!(workflow_deployments::show),

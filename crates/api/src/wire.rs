@@ -96,7 +96,8 @@ pub(crate) use self::{
         WebhooksRequest,
     },
     workflow::{
-        DeployWorkflow, DeployedWorkflow, RunWorkflow, StartedRun, UpdateWorkflow, Workflow,
+        DeployWorkflow, DeployedWorkflow, Finding, RunWorkflow, StartedRun, UpdateWorkflow,
+        Workflow,
     },
     workflow_run::{
         AnyRun, Replay, ReplayRun, ResumeRun, Resumed, RunSummary, WorkflowRunsRequest,

@@ -7,14 +7,18 @@ mod imports;
 
 use std::{
     collections::BTreeMap,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use headwater_engine::build::{LocalBundling, bundle_local};
 use serde_json::{Value, json};
 
 use crate::runtime;
+
+/// Bytes of a component's file at most: the node takes no larger code.
+const CODE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 /// A component as it is sent, and the files it was read from.
 #[derive(Debug)]
@@ -38,8 +42,7 @@ impl LocalComponent {
 
 /// The code to send for a file. Without local imports no Deno is needed.
 pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read the component {}", file.display()))?;
+    let text = text_of(file)?;
     if !imports::mentions_local(&text) {
         let files = vec![file.to_owned()];
         return Ok(LocalComponent {
@@ -62,6 +65,30 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
         dependencies: dependencies::of(&own_first)?,
         files: bundle.files,
     })
+}
+
+/// The text of a component's file, unless that is larger than the node takes, or has no end.
+fn text_of(file: &Path) -> Result<String> {
+    let shown = file.display();
+    if file.is_dir() {
+        bail!(
+            "{shown} is a folder; give one of its files, or publish all its components with `headwater publish {shown}`"
+        );
+    }
+    let failed = || format!("cannot read the component {shown}");
+    let opened = std::fs::File::open(file).with_context(failed)?;
+    let mut text = String::new();
+    opened
+        .take(CODE_BYTES_MAX + 1)
+        .read_to_string(&mut text)
+        .with_context(failed)?;
+    if text.len() as u64 > CODE_BYTES_MAX {
+        bail!(
+            "{shown} has more than {} MiB, and is too large for a component",
+            CODE_BYTES_MAX >> 20
+        );
+    }
+    Ok(text)
 }
 
 /// The versions of packages that the nearest `package.json` of these files asks for.

@@ -2,6 +2,7 @@
 //! starts this program anew for each of them. Whatever goes wrong, nothing is completed and nothing is said.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -14,6 +15,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 use serde_json::Value;
 
 use crate::arguments::{self, Global};
+use crate::prop::declared;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::{account, webhook};
@@ -37,6 +39,7 @@ enum Live {
     Accounts,
     Components,
     Props,
+    Fields,
 }
 
 /// Prints completions and ends, if a shell asks for them.
@@ -78,6 +81,7 @@ fn live(argument: &Arg) -> Option<Live> {
         "account" => Live::Accounts,
         "component" => Live::Components,
         "props" => Live::Props,
+        "fields" => Live::Fields,
         _ => return None,
     })
 }
@@ -171,6 +175,7 @@ async fn ask(session: &Session, kind: Live, typed: &[OsString]) -> Result<Vec<(S
             named(client.first(&path, 1000, &scope).await?.data, "key", "name")
         }
         Live::Props => props(session, typed).await?,
+        Live::Fields => fields(session, typed).await?,
     })
 }
 
@@ -187,11 +192,18 @@ async fn workflows(session: &Session) -> Result<Vec<Value>> {
 
 /// The props of the source or component that the command is about, as `NAME=`.
 async fn props(session: &Session, typed: &[OsString]) -> Result<Vec<(String, String)>> {
-    let client = &session.client;
     let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let at = words.iter().position(|word| WITH_PROPS.contains(&&**word));
     let at = at.context("no command with props")?;
     let subject = words.get(at + 1).context("nothing to configure yet")?;
+    let client = &session.client;
+    if Path::new(&**subject).is_file() {
+        let code = std::fs::read_to_string(&**subject)?;
+        let names = declared::names(&code).into_iter();
+        return Ok(names
+            .map(|name| (format!("{name}="), String::new()))
+            .collect());
+    }
     let reference = match &*words[at] {
         "update" => {
             let id = source::find_id(client, subject).await?;
@@ -211,6 +223,36 @@ async fn props(session: &Session, typed: &[OsString]) -> Result<Vec<(String, Str
                 label => label,
             };
             (format!("{}=", text(prop, "name")), about.to_owned())
+        })
+        .collect())
+}
+
+/// The fields of the app, or of the account's, that the command is about, as `NAME=`.
+async fn fields(session: &Session, typed: &[OsString]) -> Result<Vec<(String, String)>> {
+    let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
+    let at = words.iter().position(|word| word == "accounts");
+    let words = at.map_or(&[][..], |at| &words[at + 1..]);
+    let (verb, subject) = (words.first(), words.get(1));
+    let subject = subject.context("nothing that has fields yet")?;
+    let slug = match verb.map(|verb| &**verb) {
+        Some("update") => {
+            let accounts = account::list(&session.client).await?;
+            let account = accounts.iter().find(|it| text(it, "name") == *subject);
+            text(account.context("no such account")?, "app").to_owned()
+        }
+        _ => subject.clone().into_owned(),
+    };
+    let query = [("q", slug.clone())];
+    let apps = session.client.first(&["apps"], usize::MAX, &query).await?;
+    let app = apps.data.iter().find(|app| text(app, "name_slug") == slug);
+    let fields = app.and_then(|app| app["fields"].as_array());
+    let fields = fields.into_iter().flatten();
+    Ok(fields
+        .map(|field| {
+            (
+                format!("{}=", text(field, "name")),
+                text(field, "label").to_owned(),
+            )
         })
         .collect())
 }

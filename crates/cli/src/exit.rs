@@ -41,7 +41,8 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
 pub(crate) fn print_error(error: &anyhow::Error) {
     output::tell(&format!("error: {error:#}"));
     if let Some(client_error) = find::<ClientError>(error) {
-        if let Some(stack) = client_error.stack() {
+        // A stack without frames only says again what the message says.
+        if let Some(stack) = client_error.stack().filter(|stack| stack.contains('\n')) {
             output::note(stack);
         }
         if let Some(hint) = client_error.hint() {

@@ -4,6 +4,7 @@
 
 mod ask;
 mod collect;
+pub(crate) mod declared;
 mod definition;
 mod form;
 mod given;

@@ -14,6 +14,7 @@ pub(crate) mod environment;
 pub(crate) mod files;
 mod log;
 mod memory;
+mod near_name;
 mod network;
 mod node;
 mod receiving;
@@ -22,17 +23,19 @@ mod server;
 mod settings;
 mod stop_signals;
 mod store;
+mod systemd;
 mod traces;
 mod variables;
 mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
 pub(crate) use self::backup::{back_up, restore};
-pub(crate) use self::data_dir::keep_api_key;
+pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
 
 use std::{
     io::ErrorKind,
     net::SocketAddr,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -119,18 +122,8 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         // A reader of the next line may tell it to stop at once.
         signals: StopSignals::watch()?,
     };
-    notes.note(&format!(
-        "headwater {} is ready on http://{address}",
-        env!("CARGO_PKG_VERSION")
-    ));
-    if notes.are_transient() {
-        notes.note(&banner::lines(
-            &options,
-            address,
-            &global.data_dir,
-            &data_dir,
-        ));
-    }
+    data_dir.write_address(&banner::local_url(address))?;
+    tell_ready(notes, &options, address, (&global.data_dir, &data_dir));
     node.serve(listener, socket).await?;
     if let Some(traces) = traces {
         traces.flush().await;
@@ -151,8 +144,30 @@ async fn stand_by(
     drop(listener);
     let holder = holder.as_str();
     notes.note(&format!("standing by: the node {holder} has the database"));
+    // Standing by is all that it was started for; whoever waits for its start would take it for stuck.
+    systemd::ready();
     store.free().await?;
     listen(address).await
+}
+
+/// Tells the machine that the node is ready, and people where everything is. The data folder is as it was given, and as it is.
+fn tell_ready(
+    notes: Notes,
+    options: &ServeArguments,
+    address: SocketAddr,
+    (given, data_dir): (&Path, &DataDir),
+) {
+    notes.note(&format!(
+        "headwater {} is ready on http://{address}",
+        env!("CARGO_PKG_VERSION")
+    ));
+    systemd::ready();
+    if !notes.are_transient() && banner::is_reached_by_nobody(options, address) {
+        tracing::warn!("{}; set --public-url", banner::UNREACHABLE);
+    }
+    if notes.are_transient() {
+        notes.note(&banner::lines(options, address, given, data_dir));
+    }
 }
 
 /// The server of the node's connections until it stops.
@@ -202,8 +217,9 @@ impl Node {
             () = self.signals.first() => {}
             () = self.app.replaced() => bail!(REPLACED),
         }
+        systemd::stopping();
         self.notes.note(
-            "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
+            "stopping: runs and deliveries have the time of --shutdown-grace to end; press Ctrl-C or send the signal again to stop now",
         );
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
@@ -223,6 +239,7 @@ impl Node {
         // Connections that a client keeps open without a request must not hold up the end.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(1), public).await;
         self.app.close().await;
+        self.notes.note("stopped");
         Ok(())
     }
 }

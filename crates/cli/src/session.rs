@@ -10,6 +10,7 @@ use crate::arguments::{DEFAULT_URL, Global};
 use crate::client::{Client, same_node};
 use crate::output;
 use crate::profile::{Profile, Profiles};
+use crate::serve::ADDRESS_FILE;
 use crate::usage_error::UsageError;
 
 pub(crate) struct Session {
@@ -70,7 +71,11 @@ impl Access {
             true if named.is_none() => None,
             _ => profile(named.as_deref())?,
         };
+        let of_folder = stored
+            .as_ref()
+            .and_then(|_| stored_address(&global.data_dir));
         let url = given_url.or_else(|| Some(profile.as_ref()?.1.url.clone()));
+        let url = url.or(of_folder);
         let url = url.unwrap_or_else(|| DEFAULT_URL.to_owned());
         let profile = profile.filter(|(_, profile)| same_node(&profile.url, &url));
         let workspace = profile.as_ref().and_then(|(_, it)| it.workspace.clone());
@@ -120,6 +125,12 @@ fn profile(named: Option<&str>) -> Result<Option<(String, Profile)>> {
 
 fn filled(given: Option<&String>) -> Option<String> {
     given.filter(|text| !text.is_empty()).cloned()
+}
+
+/// The address that the folder's node wrote down.
+fn stored_address(data_dir: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(data_dir.join(ADDRESS_FILE)).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// The key a node on this machine wrote down. No such file is fine: the node may be elsewhere, and its

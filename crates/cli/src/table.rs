@@ -8,6 +8,8 @@ use crate::display::{self, Display};
 const GAP: u16 = 3;
 /// Columns that are cut no shorter than this.
 const NARROWEST: u16 = 8;
+/// Characters of a cell that tell something, while other columns can give way.
+const READABLE: usize = 16;
 /// Headers of columns whose words tell a state.
 const STATES: [&str; 7] = [
     "active", "health", "last run", "outcome", "result", "state", "status",
@@ -18,24 +20,61 @@ pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> String {
     listing_on(display::current(), headers, rows)
 }
 
-/// A table of which some columns are shown only where everything is.
-pub(crate) fn overview(headers: &[&str], wide_only: &[&str], rows: Vec<Vec<String>>) -> String {
-    let display = display::current();
-    if !display.is_overview() {
+/// A table whose columns give way where a terminal is narrow: these, in their order, those that say nothing first.
+pub(crate) fn overview(headers: &[&str], yielding: &[&str], rows: Vec<Vec<String>>) -> String {
+    overview_on(display::current(), headers, yielding, rows)
+}
+
+fn overview_on(
+    display: Display,
+    headers: &[&str],
+    yielding: &[&str],
+    rows: Vec<Vec<String>>,
+) -> String {
+    let Some(width) = display.width.filter(|_| display.is_overview()) else {
         return listing_on(display, headers, rows);
+    };
+    let mut columns: Vec<_> = (0..headers.len()).collect();
+    let position = |name: &&str| headers.iter().position(|header| header == name);
+    let mut yielding: Vec<_> = yielding.iter().filter_map(position).collect();
+    yielding.sort_by_key(|&column| says_something(&rows, column));
+    for column in yielding {
+        if needed(headers, &rows, &columns) <= usize::from(width) {
+            break;
+        }
+        columns.retain(|&it| it != column);
     }
-    let is_shown: Vec<_> = headers.iter().map(|it| !wide_only.contains(it)).collect();
+    let headers: Vec<_> = columns.iter().map(|&column| headers[column]).collect();
     let shown = |cells: Vec<String>| {
-        let cells = cells.into_iter().zip(&is_shown);
-        cells
-            .filter_map(|(cell, shown)| shown.then_some(cell))
+        columns
+            .iter()
+            .map(|&column| cells[column].clone())
             .collect()
     };
-    let headers = headers.iter().zip(&is_shown);
-    let headers: Vec<_> = headers
-        .filter_map(|(it, shown)| shown.then_some(*it))
-        .collect();
     listing_on(display, &headers, rows.into_iter().map(shown).collect())
+}
+
+/// Whether a cell of the column has more than a placeholder.
+fn says_something(rows: &[Vec<String>], column: usize) -> bool {
+    rows.iter()
+        .any(|cells| !["", "-", "0"].contains(&cells[column].as_str()))
+}
+
+/// The width that these columns take when the others are cut to what can still be read.
+fn needed(headers: &[&str], rows: &[Vec<String>], columns: &[usize]) -> usize {
+    let widths = columns.iter().enumerate().map(|(place, &column)| {
+        let cells = rows.iter().map(|cells| cells[column].chars().count());
+        let content = cells.max().unwrap_or_default();
+        let is_whole = place == 0 || STATES.contains(&headers[column]);
+        let content = if is_whole {
+            content
+        } else {
+            content.min(READABLE)
+        };
+        content.max(headers[column].len())
+    });
+    let gaps = usize::from(GAP) * columns.len().saturating_sub(1);
+    widths.sum::<usize>() + gaps
 }
 
 fn listing_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> String {
@@ -56,7 +95,7 @@ fn listing_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> Str
         }
         table.add_row(row);
     }
-    render(table, display)
+    render(table, headers, display)
 }
 
 /// A list of names and values, without a header.
@@ -65,10 +104,10 @@ pub(crate) fn card(rows: Vec<(String, String)>) -> String {
     table.load_style(presets::NOTHING);
     let rows = rows.into_iter();
     table.add_rows(rows.map(|(name, value)| vec![name.to_uppercase(), value]));
-    render(table, Display::default())
+    render(table, &[], Display::default())
 }
 
-fn render(mut table: Table, display: Display) -> String {
+fn render(mut table: Table, headers: &[&str], display: Display) -> String {
     table.set_truncation_indicator("…");
     match display.has_colour {
         true => table.enforce_styling(),
@@ -79,29 +118,27 @@ fn render(mut table: Table, display: Display) -> String {
     }
     if let Some(width) = display.width.filter(|_| display.is_overview()) {
         // The gap behind the last column is not seen.
-        fit(&mut table, width.saturating_add(GAP));
+        fit(&mut table, headers, width.saturating_add(GAP));
     }
     table.trim_fmt()
 }
 
-/// Cuts the widest columns, evenly, until everything fits. Ids come first, and are of no use in parts.
-fn fit(table: &mut Table, width: u16) {
+/// Cuts the widest columns, evenly, until everything fits, and states last. Ids come first, and are of no use in parts.
+fn fit(table: &mut Table, headers: &[&str], width: u16) {
     let mut widths = table.column_max_content_widths();
     let room =
         width.saturating_sub(GAP.saturating_mul(u16::try_from(widths.len()).unwrap_or(u16::MAX)));
-    loop {
-        let total: u32 = widths.iter().copied().map(u32::from).sum();
-        let widest = widths.iter().skip(1).copied().max().unwrap_or_default();
-        if total <= u32::from(room) || widest <= NARROWEST {
-            break;
-        }
-        for cut in widths
-            .iter_mut()
-            .skip(1)
-            .filter(|it| **it == widest)
-            .take(1)
-        {
-            *cut -= 1;
+    let is_state = |column: usize| headers.get(column).is_some_and(|it| STATES.contains(it));
+    for cuts_states in [false, true] {
+        loop {
+            let total: u32 = widths.iter().copied().map(u32::from).sum();
+            let cut = widths.iter_mut().enumerate().skip(1);
+            let cut = cut.filter(|(column, _)| cuts_states || !is_state(*column));
+            let widest = cut.map(|(_, width)| width).rev().max();
+            match widest {
+                Some(widest) if total > u32::from(room) && *widest > NARROWEST => *widest -= 1,
+                Some(_) | None => break,
+            }
         }
     }
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -189,6 +226,33 @@ mod tests {
             rows(),
         );
         assert!(all.contains("longer than others"), "{all}");
+    }
+
+    #[test]
+    fn columns_give_way_in_order_and_those_that_say_nothing_first() {
+        let headers = ["id", "trigger", "dropped", "outcome", "error"];
+        let row = [
+            "inv_1234567890",
+            "manual",
+            "0",
+            "threw",
+            "TypeError: x is not a function",
+        ];
+        let rows = || vec![row.map(str::to_owned).to_vec()];
+        let shown = |width| overview_on(terminal(width), &headers, &["trigger", "dropped"], rows());
+        let first_line = |width| shown(width).lines().next().unwrap_or_default().to_owned();
+        assert!(
+            first_line(80).contains("TRIGGER   DROPPED   OUTCOME"),
+            "{}",
+            shown(80)
+        );
+        assert!(
+            first_line(60).contains("TRIGGER   OUTCOME   ERROR"),
+            "{}",
+            shown(60)
+        );
+        assert!(!first_line(50).contains("TRIGGER"), "{}", shown(50));
+        assert!(shown(50).contains("threw"), "{}", shown(50));
     }
 
     #[test]

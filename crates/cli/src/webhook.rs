@@ -1,5 +1,7 @@
 //! A webhook as the API shows it, found by its id or name. Changes nothing.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, bail};
 use serde_json::Value;
 
@@ -8,6 +10,18 @@ use crate::source::text;
 
 pub(crate) async fn list(client: &Client) -> Result<Vec<Value>> {
     client.list_scoped(&["users", "me", "webhooks"]).await
+}
+
+/// The names of webhooks by their ids.
+pub(crate) async fn names(client: &Client) -> Result<BTreeMap<String, String>> {
+    let webhooks = list(client).await?.into_iter();
+    let pair = |webhook: Value| {
+        (
+            text(&webhook, "id").to_owned(),
+            text(&webhook, "name").to_owned(),
+        )
+    };
+    Ok(webhooks.map(pair).collect())
 }
 
 /// An id is taken as it is, without asking for the webhook.

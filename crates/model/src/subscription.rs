@@ -39,10 +39,12 @@ impl FromStr for EmitterPattern {
             return Ok(Self::Workspace(workspace));
         }
         text.parse().map(Self::One).map_err(|_| {
-            Invalid::new(
-                "emitter_id",
-                format!("`{text}` is neither dc_…, p_…, dc_*, p_* nor your own u_… or o_…"),
-            )
+            let reason = match text.split_once('_') {
+                Some(("dc", _)) => format!("there is no source `{text}`"),
+                Some(("p", _)) => format!("there is no workflow `{text}`"),
+                _ => format!("`{text}` is neither dc_…, p_…, dc_*, p_* nor your own u_… or o_…"),
+            };
+            Invalid::new("emitter_id", reason)
         })
     }
 }

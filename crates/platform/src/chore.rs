@@ -51,12 +51,14 @@ pub(crate) enum Chore {
     DataStores,
     /// Files that have expired, and uploads that nobody continues.
     Files,
+    /// Changes of sources and deletions that failed half-way, or whose node died.
+    Leftovers,
     /// Tells the store that the node lives.
     Heartbeat,
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -69,6 +71,7 @@ impl Chore {
         Self::KeyUses,
         Self::DataStores,
         Self::Files,
+        Self::Leftovers,
         Self::Heartbeat,
     ];
 
@@ -87,6 +90,7 @@ impl Chore {
             Self::KeyUses => "key_uses",
             Self::DataStores => "data_stores",
             Self::Files => "files",
+            Self::Leftovers => "leftovers",
             Self::Heartbeat => "heartbeat",
         }
     }

@@ -56,6 +56,8 @@ pub struct PlatformConfig {
     pub trusted_proxies: TrustedProxies,
     /// Heap of a workflow's worker at most, in MiB.
     pub workflow_memory_max_mib: u32,
+    /// The results that runs of workflows may keep.
+    pub workflow_results: ResultLimits,
     /// Bytes that the files of one owner may have together.
     pub file_bytes_per_owner: u64,
     /// Every option of the node, to be shown; nothing is decided by it.
@@ -97,6 +99,24 @@ impl PlatformConfig {
         match &self.endpoint_domain {
             Some(domain) => format!("https://{token}.{domain}"),
             None => format!("{}/e/{token}", self.public_url),
+        }
+    }
+}
+
+/// Bounds of what steps of workflows return and export (docs/guide/sandbox-and-limits.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResultLimits {
+    /// MiB of one step.
+    pub step_mib: u32,
+    /// MiB of all steps of a run.
+    pub run_mib: u32,
+}
+
+impl Default for ResultLimits {
+    fn default() -> Self {
+        Self {
+            step_mib: 16,
+            run_mib: 256,
         }
     }
 }

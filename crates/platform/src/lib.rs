@@ -56,7 +56,9 @@ pub use audit::AuditAction;
 pub use caller::{Caller, Remote, Via, key_hash};
 pub use changes::Change;
 pub use component_index::IndexedComponent;
-pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config, Setting, SettingOrigin};
+pub use config::{
+    DeliveryConfig, Plan, PlatformConfig, ResultLimits, S3Config, Setting, SettingOrigin,
+};
 pub use couriers::{
     ForwardedEvent, SentSample, Signer, WebhookRequest, new_secret as new_webhook_secret,
 };
@@ -128,6 +130,7 @@ pub use headwater_engine::{
 };
 pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_workflow::{
+    finding::Finding as WorkflowFinding,
     path::Path as StepPath,
     run::{Phase, PlaceStatus, WaitKind},
 };

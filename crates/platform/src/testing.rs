@@ -33,7 +33,7 @@ use crate::{
     aside::Aside,
     changes::Changes,
     chore::Nudges,
-    config::{DeliveryConfig, Plan, PlatformConfig},
+    config::{DeliveryConfig, Plan, PlatformConfig, ResultLimits},
     core::Core,
     environment::{Clock, Environment, Random},
     metrics::Metrics,
@@ -114,6 +114,7 @@ pub(crate) fn config() -> PlatformConfig {
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
         workflow_memory_max_mib: 1024,
+        workflow_results: ResultLimits::default(),
         file_bytes_per_owner: 0,
     }
 }

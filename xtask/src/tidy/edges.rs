@@ -62,6 +62,7 @@ const PRODUCT: &[&str] = &[
     "headwater-model",
     "headwater-store",
     "headwater-engine",
+    "headwater-javascript",
     "headwater-mail",
     "headwater-mcp",
     "headwater-workflow",

@@ -10,6 +10,7 @@ use headwater_platform::ComponentRef;
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Pages, Paging, Params, PathText, cursor},
+    near_miss,
     openapi::failure,
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
@@ -62,13 +63,15 @@ pub(crate) async fn show(
     PathText(reference): PathText<String>,
     Params(scope): Params<WorkspaceScope>,
 ) -> DataReply<Component> {
-    let reference = ComponentRef::parse(&reference);
-    data(
-        platform
-            .component(&caller, &reference, scope.workspace_id())
-            .await?
-            .into(),
-    )
+    let found = platform
+        .component(
+            &caller,
+            &ComponentRef::parse(&reference),
+            scope.workspace_id(),
+        )
+        .await;
+    let component = found.map_err(|error| near_miss::component(&reference, error))?;
+    data(component.into())
 }
 
 /// Lists the components that can be deployed

@@ -18,8 +18,9 @@ use crate::{
     extract::{Folder, Pages, Paging, Params, PathId, cursor},
     openapi::failure,
     wire::{
-        ChannelRequest, Data, DeployWorkflow, DeployedWorkflow, EventSummary, EventsRequest, Paged,
-        RunWorkflow, SourceRequest, SourcesRequest, StartedRun, UpdateWorkflow, Workflow, id,
+        ChannelRequest, Data, DeployWorkflow, DeployedWorkflow, EventSummary, EventsRequest,
+        Finding, Paged, RunWorkflow, SourceRequest, SourcesRequest, StartedRun, UpdateWorkflow,
+        Workflow, id,
     },
 };
 
@@ -86,6 +87,33 @@ pub(crate) async fn deploy(
     let request = request.into();
     let deployed = platform.deploy_workflow(&caller, request);
     data(deployed.await?.into())
+}
+
+/// Checks a workflow
+///
+/// Takes a folder as a deployment does, and tells the findings that this would have: variables, accounts and mail that the
+/// node lacks, and props that do not fit the code of their steps. Builds that code and deploys nothing; the
+/// sources of triggers are not looked at. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/workflows/check",
+    operation_id = "check_workflow",
+    tag = "Workflows",
+    request_body(content(
+        (DeployWorkflow = "application/json"),
+        (String = "application/x-tar"),
+        (String = "application/gzip"),
+    )),
+    responses((status = 200, description = "The findings.", body = Data<Vec<Finding>>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
+)]
+pub(crate) async fn check(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    Folder(request): Folder,
+) -> DataReply<Vec<Finding>> {
+    let request = request.into();
+    let found = platform.check_workflow(&caller, request).await?;
+    data(found.into_iter().map(Finding::from).collect())
 }
 
 /// Shows a workflow

@@ -6,7 +6,7 @@ use headwater_model::{
     id::{DeploymentId, InvocationId, SourceId, TriggerId, UserId, WorkflowId, WorkspaceId},
     time::EpochSeconds,
 };
-use headwater_platform::{TriggerView, WorkflowView};
+use headwater_platform::{TriggerView, WorkflowFinding, WorkflowView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -182,7 +182,7 @@ pub(crate) struct DeployedWorkflow {
 
 /// Something to know about a definition.
 #[derive(Debug, Serialize, ToSchema)]
-struct Finding {
+pub(crate) struct Finding {
     #[schema(inline, value_type = Severity)]
     severity: &'static str,
     /// The line in `workflow.yaml`, from 1.
@@ -193,6 +193,18 @@ struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     message: String,
+}
+
+impl From<WorkflowFinding> for Finding {
+    fn from(finding: WorkflowFinding) -> Self {
+        Self {
+            severity: finding.severity.as_str(),
+            line: finding.place.line,
+            column: finding.place.column,
+            path: finding.place.path.map(|path| path.to_string()),
+            message: finding.message,
+        }
+    }
 }
 
 /// How much a finding matters. Errors refuse a deployment.
@@ -245,17 +257,10 @@ impl From<TriggerView> for Trigger {
 impl From<headwater_platform::DeployedWorkflow> for DeployedWorkflow {
     fn from(deployed: headwater_platform::DeployedWorkflow) -> Self {
         let findings = deployed.findings.into_iter();
-        let findings = findings.map(|finding| Finding {
-            severity: finding.severity.as_str(),
-            line: finding.place.line,
-            column: finding.place.column,
-            path: finding.place.path.map(|path| path.to_string()),
-            message: finding.message,
-        });
         Self {
             workflow: deployed.workflow.into(),
             state_file: deployed.state_file,
-            findings: findings.collect(),
+            findings: findings.map(Finding::from).collect(),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct WorkflowsArguments {
 pub(crate) enum WorkflowsCommand {
     /// Create the folder of a workflow that deploys and runs as it is
     Init(InitWorkflowArguments),
-    /// Check a workflow's folder, without a node
+    /// Check a workflow's folder, by itself and against the node
     Check(CheckWorkflowArguments),
     /// Run the tests of a workflow, offline: the files in its folder `tests`
     Test(TestWorkflowArguments),
@@ -75,6 +75,9 @@ pub(crate) struct CheckWorkflowArguments {
     /// Tell also what Pipedream would not know
     #[arg(long)]
     pub(crate) pipedream: bool,
+    /// Ask no node whether it has the variables, accounts and ways of mail that the workflow needs
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 #[derive(Debug, Args)]

@@ -33,10 +33,10 @@ pub(crate) struct ApiError {
 
 /// No answer, or only half of one.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot reach the node at {url}")]
+#[error("cannot reach the node at {url} ({reason})")]
 pub(crate) struct Unreachable {
     pub(crate) url: Url,
-    pub(crate) source: reqwest::Error,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ impl ClientError {
     pub(super) fn unreachable(url: &Url, source: reqwest::Error) -> Self {
         Self::from(Unreachable {
             url: url.clone(),
-            source: source.without_url(),
+            reason: innermost(&source.without_url()),
         })
     }
 
@@ -147,11 +147,12 @@ impl ApiError {
             403 => Some(
                 "the user of this key is not allowed to do that; use the key of a member of the workspace",
             ),
-            404 => Some(
-                "`headwater list` shows the sources and their ids, `headwater workflows list` the workflows; `runs` \
-                 lists the runs of one, and other things have their own `list` command",
-            ),
+            404 => Some(listed_by(&self.message)),
             413 => Some("the request exceeds the node's limits; send less"),
+            422 if self.message.contains("has no package `@pipedream/") => Some(
+                "Pipedream has published few of its apps on npm, and `headwater search WORDS` finds those; for others, \
+                 deploy a file of a checkout of its repository, or publish all with `headwater publish DIR`",
+            ),
             422 if self.stack.is_some() => Some("fix the component and try again"),
             422 => Some("correct what it names, then try again"),
             // The message says when the quota resets.
@@ -161,6 +162,49 @@ impl ApiError {
             _ => None,
         }
     }
+}
+
+/// The command that lists things of the kind that is not there.
+fn listed_by(message: &str) -> &'static str {
+    const LISTS: [(&str, &str); 6] = [
+        (
+            "there is no delivery",
+            "`headwater deliveries list` shows the deliveries",
+        ),
+        (
+            "there is no webhook",
+            "`headwater webhooks list` shows the webhooks",
+        ),
+        (
+            "there is no account",
+            "`headwater accounts list` shows the accounts",
+        ),
+        ("there is no run", "`headwater runs list` shows the runs"),
+        (
+            "there is no workflow",
+            "`headwater workflows list` shows the workflows",
+        ),
+        (
+            "there is no component",
+            "`headwater list components` shows the components",
+        ),
+    ];
+    let known = LISTS
+        .iter()
+        .find(|(beginning, _)| message.starts_with(beginning));
+    known.map_or(
+        "`headwater list` shows the sources and their ids, `headwater workflows list` the workflows; `runs` \
+         lists the runs of one, and other things have their own `list` command",
+        |(_, list)| *list,
+    )
+}
+
+/// The cause below all others, without the number of the operating system: those above say the same.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let last = std::iter::successors(Some(error), |error| error.source()).last();
+    let text = last.unwrap_or(error).to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    text.to_owned()
 }
 
 /// The message, after the parameter's name where it is not a whole sentence.

@@ -40,6 +40,10 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
 }
 
 async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
+    // Nobody types a secret for a node that is away.
+    if arguments.fields.iter().any(|field| !field.contains('=')) {
+        session.client.get(&["users", "me"]).await?;
+    }
     let fields = match arguments.fields.is_empty() {
         true => fields::ask(&session.client, &arguments.app).await?,
         false => fields::read(&arguments.fields)?,

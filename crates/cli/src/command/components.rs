@@ -38,7 +38,8 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
     let full = components.len() == arguments.limit;
     let rows = |_: &Value| {
         let rows = components.iter().map(row).collect();
-        table::listing(&["key", "version", "type", "published", "name"], rows)
+        let headers = ["key", "version", "type", "published", "name"];
+        table::overview(&headers, &["published", "type"], rows)
     };
     session.print(&Value::from(components.clone()), rows)?;
     if full && !session.json {

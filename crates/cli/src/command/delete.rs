@@ -23,8 +23,8 @@ pub(super) async fn run(session: &Session, arguments: &DeleteArguments) -> Resul
     session.print(&json!({"id": id}), |_| id.clone())?;
     // A `deactivate` hook that threw does not keep the source.
     match answer.pointer("/error/message") {
-        Some(message) => output::note(&format!("deleted; its deactivate hook failed: {message}")),
-        None => output::note("deleted"),
+        Some(message) => output::tell(&format!("deleted; its deactivate hook failed: {message}")),
+        None => output::tell("deleted"),
     }
     Ok(Exit::Success)
 }

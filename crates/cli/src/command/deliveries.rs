@@ -1,6 +1,9 @@
 //! `deliveries`: deliveries to webhooks, successful and failed; retrying and discarding them.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
 use clap::ValueEnum as _;
@@ -28,8 +31,8 @@ pub(super) async fn run(session: &Session, arguments: DeliveriesArguments) -> Re
     match arguments.command {
         DeliveriesCommand::List(arguments) => list(session, &arguments).await?,
         DeliveriesCommand::Describe(arguments) => describe(session, &arguments.delivery).await?,
-        DeliveriesCommand::Retry(arguments) => change(session, "retry", &arguments).await?,
-        DeliveriesCommand::Discard(arguments) => change(session, "discard", &arguments).await?,
+        DeliveriesCommand::Retry(arguments) => return retry(session, &arguments).await,
+        DeliveriesCommand::Discard(arguments) => discard(session, &arguments).await?,
     }
     Ok(Exit::Success)
 }
@@ -57,8 +60,18 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
         "channel",
         "attempts",
         "last answer",
+        "dispatched",
     ];
-    let rows = |_: &Value| table::listing(&headers, deliveries.iter().map(row).collect());
+    let yielding = ["channel", "event", "dispatched"];
+    let names = match session.json {
+        true => BTreeMap::new(),
+        // Those of webhooks that the caller may not list stay ids.
+        false => webhook::names(&session.client).await.unwrap_or_default(),
+    };
+    let rows = |_: &Value| {
+        let rows = deliveries.iter().map(|delivery| row(delivery, &names));
+        table::overview(&headers, &yielding, rows.collect())
+    };
     session.print(&Value::from(deliveries.clone()), rows)
 }
 
@@ -69,20 +82,47 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     session.print(&delivery, card)
 }
 
-/// Retries or discards one delivery, or many.
-async fn change(
+/// Retries one delivery, which fails if its attempt does, or many.
+async fn retry(session: &Session, arguments: &ChangeDeliveriesArguments) -> Result<Exit> {
+    let Some(id) = &arguments.delivery else {
+        change_all(session, "retry", arguments).await?;
+        return Ok(Exit::Success);
+    };
+    let (delivery, has_ended) = waiting::shown(retried(session, id)).await?;
+    session.print(&delivery, card)?;
+    if text(&delivery, "state") == "delivered" {
+        return Ok(Exit::Success);
+    }
+    output::note(
+        &match (has_ended, delivery["next_attempt_at_ms"].is_u64()) {
+            (false, _) => format!(
+                "the attempt has not ended yet; `headwater deliveries describe {id}` shows it"
+            ),
+            (true, true) => format!(
+                "it was not delivered; the next attempt: {}",
+                timestamp::listed_millis(&delivery["next_attempt_at_ms"])
+            ),
+            (true, false) => "it was not delivered, and no attempt follows by itself".to_owned(),
+        },
+    );
+    Ok(Exit::Failure)
+}
+
+async fn discard(session: &Session, arguments: &ChangeDeliveriesArguments) -> Result<()> {
+    let Some(id) = &arguments.delivery else {
+        return change_all(session, "discard", arguments).await;
+    };
+    let path = ["deliveries", id, "discard"];
+    let delivery = session.client.post(&path, &json!({})).await?;
+    session.print(&delivery, card)
+}
+
+/// Retries or discards all deliveries of the filter.
+async fn change_all(
     session: &Session,
     verb: &str,
     arguments: &ChangeDeliveriesArguments,
 ) -> Result<()> {
-    if let Some(id) = &arguments.delivery {
-        let path = ["deliveries", id, verb];
-        let delivery = match verb {
-            "retry" => waiting::shown(retried(session, id)).await?,
-            _ => session.client.post(&path, &json!({})).await?,
-        };
-        return session.print(&delivery, card);
-    }
     let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
     let mut body = json!({"dry_run": arguments.dry_run});
     for (field, value) in filter {
@@ -96,23 +136,20 @@ async fn change(
     Ok(())
 }
 
-/// Retries a delivery, and awaits the attempt unless that takes long.
-async fn retried(session: &Session, id: &str) -> Result<Value> {
+/// Retries a delivery, and awaits the attempt unless that takes long. Tells whether it has ended.
+async fn retried(session: &Session, id: &str) -> Result<(Value, bool)> {
     let former = session.client.get(&["deliveries", id]).await?;
     let give_up_at = Instant::now() + ATTEMPTED_WITHIN;
     let path = ["deliveries", id, "retry"];
     let mut delivery = session.client.post(&path, &json!({})).await?;
     while attempts(&delivery).len() <= attempts(&former).len() {
         if Instant::now() >= give_up_at {
-            output::note(&format!(
-                "the attempt has not ended yet; `headwater deliveries describe {id}` shows it"
-            ));
-            break;
+            return Ok((delivery, false));
         }
         tokio::time::sleep(ATTEMPT_LOOKED_FOR_EVERY).await;
         delivery = session.client.get(&["deliveries", id]).await?;
     }
-    Ok(delivery)
+    Ok((delivery, true))
 }
 
 /// The filter as the node takes it.
@@ -164,16 +201,19 @@ fn changed_card(changed: &Value) -> String {
     table::card(rows)
 }
 
-fn row(delivery: &Value) -> Vec<String> {
+fn row(delivery: &Value, webhooks: &BTreeMap<String, String>) -> Vec<String> {
     let attempts = attempts(delivery);
+    let webhook = text(delivery, "webhook_id");
+    let name = webhooks.get(webhook).filter(|name| !name.is_empty());
     vec![
         text(delivery, "id").to_owned(),
         text(delivery, "state").to_owned(),
-        text(delivery, "webhook_id").to_owned(),
+        name.map_or(webhook, String::as_str).to_owned(),
         text(delivery, "event_id").to_owned(),
         channel(delivery).to_owned(),
         attempts.len().to_string(),
         attempts.last().map(answer).unwrap_or_default(),
+        timestamp::listed_millis(&delivery["created_at_ms"]),
     ]
 }
 
@@ -188,7 +228,7 @@ fn card(delivery: &Value) -> String {
     let dispatched = timestamp::from_millis(&delivery["created_at_ms"]);
     rows.push(("dispatched".to_owned(), dispatched));
     if delivery["next_attempt_at_ms"].is_u64() {
-        let next = timestamp::from_millis(&delivery["next_attempt_at_ms"]);
+        let next = timestamp::listed_millis(&delivery["next_attempt_at_ms"]);
         rows.push(("next attempt".to_owned(), next));
     }
     rows.push(("data".to_owned(), delivery["event"].to_string()));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use headwater_model::component::slug;
 use serde_json::{Value, json};
 
 use super::{outcome, save, show};
@@ -40,8 +41,8 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         "component_id": component["id"],
         "configured_props": props,
     });
-    if let Some(name) = arguments.name {
-        body["name"] = name.into();
+    if let Some(name) = &arguments.name {
+        body["name"] = name.as_str().into();
     }
     if arguments.isolated {
         body["isolated"] = true.into();
@@ -49,6 +50,9 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     show::warnings(&source);
+    if arguments.name.is_none() {
+        tell_of_namesake(&source, text(&component, "name"), &arguments.component);
+    }
     if arguments.run {
         return first_run(
             session,
@@ -77,11 +81,24 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
     let report = session.client.post(&path, &json!({})).await?;
     outcome::print_logs(session, &report, file);
     let exit = outcome::report(&report["outcome"], file);
-    if exit == Exit::Success {
-        output::note(&format!("it ran, and emitted {} events", report["events"]));
-    }
+    output::tell(&match exit {
+        Exit::Success => format!("it ran, and emitted {} events", report["events"]),
+        Exit::Failure | Exit::Usage => {
+            "it is deployed, and its first run failed as above".to_owned()
+        }
+    });
     next_steps(source);
     Ok(exit)
+}
+
+/// Tells that there is a source of that name already, which may be the one that was meant.
+fn tell_of_namesake(source: &Value, name: &str, component: &str) {
+    let slug = slug(name);
+    if text(source, "name_slug").starts_with(&format!("{slug}-")) {
+        output::tell(&format!(
+            "there was a source {slug} already; `headwater update {slug} {component}` would have changed that one"
+        ));
+    }
 }
 
 /// The commands that a person needs next.
@@ -93,7 +110,12 @@ fn next_steps(source: &Value) {
     }
     let called = show::called(source);
     if !source::timers(source).is_empty() {
-        output::note(&format!("run it now: headwater run {called}"));
+        output::tell(&format!("run it now: headwater run {called}"));
+    } else if source::endpoints(source).is_empty() {
+        output::tell(&format!(
+            "it has no timer and no endpoint; run it with `headwater run {called}`, or on the events of another source with \
+             `headwater subscriptions add --emitter OTHER --listener {called}`"
+        ));
     }
-    output::note(&format!("see its events: headwater events {called} -f"));
+    output::tell(&format!("see its events: headwater events {called} -f"));
 }

@@ -44,7 +44,13 @@ async fn list(session: &Session, source: &str) -> Result<()> {
         .await?;
     deployments.reverse();
     let headers = ["id", "deployed", "by", "component", "code", "state"];
-    let rows = |_: &Value| table::listing(&headers, deployments.iter().map(row).collect());
+    let rows = |_: &Value| {
+        table::overview(
+            &headers,
+            &["code", "by"],
+            deployments.iter().map(row).collect(),
+        )
+    };
     session.print(&Value::from(deployments.clone()), rows)
 }
 
@@ -68,7 +74,7 @@ fn row(deployment: &Value) -> Vec<String> {
     let hash = text(deployment, "code_hash");
     vec![
         text(deployment, "id").to_owned(),
-        timestamp::from_millis(&deployment["created_at_ms"]),
+        timestamp::listed_millis(&deployment["created_at_ms"]),
         by(deployment).to_owned(),
         component(deployment),
         hash.get(..12).unwrap_or(hash).to_owned(),

@@ -1,6 +1,6 @@
 //! `describe`: one source or one saved component, in full.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::show;
@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: &DescribeArguments) -> Result<Exit> {
     match find(session, &arguments.subject).await? {
@@ -38,6 +39,12 @@ enum Subject {
 /// An id shows its kind; any other text is tried as a source's name first, then as a component's key.
 async fn find(session: &Session, subject: &str) -> Result<Subject> {
     let client = &session.client;
+    if let Some((kind, command)) = described_elsewhere(subject) {
+        return Err(UsageError(format!(
+            "{subject} is {kind}; `headwater {command} {subject}` shows it"
+        ))
+        .into());
+    }
     if subject.starts_with("dc_") {
         return with_health(client, subject).await.map(Subject::Source);
     }
@@ -49,17 +56,35 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     }
     let scope = client.scope().await?;
     let component = client.get_data(&["components", subject], &scope).await;
-    component.map(Subject::Component).map_err(|error| {
-        let not_found = error
-            .downcast_ref::<ClientError>()
-            .is_some_and(ClientError::is_not_found);
-        match not_found {
-            true => anyhow!(
-                "no source or component is called {subject}; `headwater list` shows the sources, `headwater list \
-                 components` the components"
-            ),
-            false => error,
-        }
+    let error = match component {
+        Ok(component) => return Ok(Subject::Component(component)),
+        Err(error) => error,
+    };
+    let refused = error.downcast_ref::<ClientError>();
+    if !refused.is_some_and(ClientError::is_not_found) {
+        return Err(error);
+    }
+    if source::is_workflow(client, subject).await {
+        return Err(UsageError(format!(
+            "{subject} is a workflow; `headwater workflows describe \"{subject}\"` shows it"
+        ))
+        .into());
+    }
+    bail!(
+        "no source or component is called {subject}; `headwater list` shows the sources, `headwater list \
+         components` the components"
+    )
+}
+
+/// The kind of an id that another command shows, and the command.
+fn described_elsewhere(id: &str) -> Option<(&'static str, &'static str)> {
+    let (prefix, _) = id.split_once('_')?;
+    Some(match prefix {
+        "inv" => ("a run", "runs describe"),
+        "dlv" => ("a delivery", "deliveries describe"),
+        "wh" => ("a webhook", "webhooks describe"),
+        "p" => ("a workflow", "workflows describe"),
+        _ => return None,
     })
 }
 

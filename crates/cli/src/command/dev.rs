@@ -46,6 +46,7 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
         name: arguments.name,
         under_way: None,
         displayed: None,
+        called: None,
     };
     let mut signals = Signals::listen()?;
     tokio::select! {
@@ -55,7 +56,7 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
     tokio::select! {
         left = dev.finish(arguments.delete_on_exit) => left?,
         () = signals.next() => {
-            output::note("stopped waiting; the node continues the deployment, and `headwater list` shows its result");
+            output::tell("stopped waiting; the node continues the deployment, and `headwater list` shows its result");
             return Ok(Exit::Failure);
         }
     }
@@ -82,6 +83,8 @@ struct Dev<'a> {
     under_way: Option<Deployed<'a>>,
     /// The last display of the source.
     displayed: Option<String>,
+    /// The name by which commands know the source.
+    called: Option<String>,
 }
 
 impl<'a> Dev<'a> {
@@ -126,10 +129,10 @@ impl<'a> Dev<'a> {
         let Some(id) = self.remembered.source_id() else {
             return Ok(());
         };
-        output::note("running it");
+        output::tell("running it");
         let path = ["sources", id, "run"];
         match self.session.client.post(&path, &json!({})).await {
-            Ok(report) => output::note(&format!(
+            Ok(report) => output::tell(&format!(
                 "the run ended: {}, {} events",
                 text(&report["outcome"], "status"),
                 report["events"]
@@ -174,6 +177,7 @@ impl<'a> Dev<'a> {
         let shown = self.shown.display().to_string();
         let error = match self.deploy().await {
             Ok(source) => {
+                self.called = Some(show::called(&source).to_owned());
                 let brief = show::brief(&source);
                 if self.displayed.replace(brief.clone()) != Some(brief.clone()) {
                     output::note(&brief);
@@ -182,7 +186,7 @@ impl<'a> Dev<'a> {
                     true => "r runs it now, ",
                     false => "",
                 };
-                output::note(&format!(
+                output::tell(&format!(
                     "live; saving {shown} deploys it again, {run}Ctrl-C ends"
                 ));
                 return Ok(());
@@ -197,7 +201,7 @@ impl<'a> Dev<'a> {
             return Err(error);
         }
         exit::print_error(&error);
-        output::note(&match is_first {
+        output::tell(&match is_first {
             true => format!("not deployed; waiting for {shown} to be saved"),
             false => format!("the former version keeps running; waiting for {shown} to be saved"),
         });
@@ -268,7 +272,7 @@ impl<'a> Dev<'a> {
     /// The end of watching: the source is kept or deleted.
     async fn finish(&mut self, delete: bool) -> Result<()> {
         if let Some(deployed) = self.under_way.take() {
-            output::note("waiting for the deployment to end; Ctrl-C again gives up");
+            output::tell("waiting for the deployment to end; Ctrl-C again gives up");
             let source = deployed.await;
             if let Err(error) = source.and_then(|source| self.keep(source)) {
                 exit::print_error(&save::in_terms_of(error, Some(&self.shown)));
@@ -278,14 +282,15 @@ impl<'a> Dev<'a> {
             return Ok(());
         };
         if !delete {
-            output::note(&format!(
-                "{id} stays deployed, and `headwater dev {}` continues with it; `headwater delete {id}` deletes it",
+            let called = self.called.as_deref().unwrap_or(id);
+            output::tell(&format!(
+                "{called} stays deployed, and `headwater dev {}` continues with it; `headwater delete {called}` deletes it",
                 self.shown.display()
             ));
             return Ok(());
         }
         self.session.client.delete(&["sources", id]).await?;
-        output::note(&format!("deleted {id}"));
+        output::tell(&format!("deleted {id}"));
         self.remembered.forget()
     }
 }

@@ -114,7 +114,7 @@ async fn rotate_secret(session: &Session) -> Result<()> {
         .await?;
     session.print(&done, |done| done["resealed"].to_string())?;
     output::note(
-        "encrypted accounts, webhooks and secret props with a new key; back up the node's secret-key file",
+        "encrypted accounts, webhooks and secret props with a new key; back up the file secret-key in the node's data folder",
     );
     if done["unreadable"] != 0 {
         output::note(&format!(

@@ -31,7 +31,7 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     }
     let rows = |_: &Value| {
         let rows = sources.iter().map(row);
-        table::overview(&HEADERS, &["id", "created"], rows.collect())
+        table::overview(&HEADERS, &["created", "id", "next tick"], rows.collect())
     };
     session.print(&Value::from(sources.clone()), rows)?;
     Ok(Exit::Success)

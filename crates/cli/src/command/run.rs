@@ -1,10 +1,12 @@
 //! `run`: runs a source once and shows the result. A component that throws is a failure of this
 //! command: its logs and its stack go to standard error.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{dev, outcome};
+use super::{dev, outcome, save};
 use crate::arguments::RunArguments;
 use crate::at_file;
 use crate::exit::Exit;
@@ -19,10 +21,22 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
     let invocation = session.client.post(&["sources", &id, "run"], &body).await?;
-    let file = dev::file_of(&id);
+    let file = match text(&invocation["outcome"], "status") {
+        "returned" => dev::file_of(&id),
+        _ => file_of(session, &id).await,
+    };
     outcome::print_logs(session, &invocation, file.as_deref());
     session.print(&invocation, show)?;
     Ok(outcome::report(&invocation["outcome"], file.as_deref()))
+}
+
+/// The file of a source's code, whose lines a stack names: the one that `dev` deployed, or one here that has the code.
+async fn file_of(session: &Session, id: &str) -> Option<PathBuf> {
+    if let Some(file) = dev::file_of(id) {
+        return Some(file);
+    }
+    let source = session.client.get(&["sources", id]).await.ok()?;
+    save::file_of_component(&session.client, text(&source, "component_id")).await
 }
 
 fn show(invocation: &Value) -> String {

@@ -10,9 +10,10 @@ use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 use self::cell::{beginning, took};
-use super::logs;
 use super::workflows::run_card;
+use super::{dev, logs, save};
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
+use crate::bundle;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -50,7 +51,8 @@ async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()
     let headers = [
         "id", "started", "trigger", "outcome", "took", "emitted", "dropped", "error",
     ];
-    let rows = |_: &Value| table::listing(&headers, runs.iter().map(row).collect());
+    let yielding = ["dropped", "emitted", "trigger", "took"];
+    let rows = |_: &Value| table::overview(&headers, &yielding, runs.iter().map(row).collect());
     session.print(&Value::from(runs.clone()), rows)
 }
 
@@ -58,7 +60,15 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     let run = session.client.get(&["runs", id]).await?;
     match run_card::is_workflows(&run) {
         true => session.print(&run, run_card::described),
-        false => session.print(&run, described),
+        false => {
+            let mut file = dev::file_of(text(&run, "source_id"));
+            if file.is_none() && text(&run, "outcome") != "returned" {
+                file = save::file_of_component(&session.client, text(&run, "component_id")).await;
+            }
+            session.print(&run, |run| {
+                bundle::in_file(&described(run), file.as_deref())
+            })
+        }
     }
 }
 

@@ -12,6 +12,9 @@ use crate::client::{Client, ClientError};
 use crate::reference::ComponentReference;
 use crate::usage_error::UsageError;
 
+/// Files of the working folder that are looked at.
+const FILES_MAX: usize = 1000;
+
 /// Saves the code and returns the component.
 pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
     let body = match ComponentReference::parse(reference)? {
@@ -42,6 +45,22 @@ pub(super) fn file_of(reference: &str) -> Option<PathBuf> {
         ComponentReference::Saved(key) => Some(PathBuf::from(key)).filter(|path| path.is_file()),
         ComponentReference::Url(_) | ComponentReference::Npm(_) => None,
     }
+}
+
+/// The file in the working folder that has just the code of a saved component.
+pub(super) async fn file_of_component(client: &Client, id: &str) -> Option<PathBuf> {
+    let component = client.get(&["components", id]).await.ok()?;
+    let code = component["code"].as_str()?;
+    let has_code = |file: &PathBuf| {
+        let is_as_long = file
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() == code.len() as u64);
+        is_as_long && std::fs::read_to_string(file).is_ok_and(|text| text == code)
+    };
+    let files = std::fs::read_dir(".").ok()?.flatten().take(FILES_MAX);
+    files
+        .map(|file| PathBuf::from(file.file_name()))
+        .find(has_code)
 }
 
 fn module_of(package: &PackageReference) -> Result<String, UsageError> {

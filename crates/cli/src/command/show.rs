@@ -1,5 +1,6 @@
 //! The display of a source, for the commands that end with one.
 
+use headwater_model::component::slug;
 use serde_json::Value;
 
 use crate::output;
@@ -95,9 +96,11 @@ impl<'a> Health<'a> {
     }
 }
 
-/// A source as commands call it: by its name slug, which needs no quotes, or by its id.
+/// A source as commands call it: by its name if that needs no quotes, by its name slug, or by its id.
 pub(super) fn called(source: &Value) -> &str {
+    let name = text(source, "name");
     match text(source, "name_slug") {
+        _ if !name.is_empty() && slug(name) == name => name,
         "" => text(source, "id"),
         slug => slug,
     }

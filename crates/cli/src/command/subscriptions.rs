@@ -118,5 +118,9 @@ fn listing(subscriptions: &[Value]) -> String {
             .map(or_dash)
             .into()
     });
-    table::listing(&["id", "emitter", "channel", "listener"], rows.collect())
+    table::overview(
+        &["id", "emitter", "channel", "listener"],
+        &["id"],
+        rows.collect(),
+    )
 }

@@ -67,5 +67,5 @@ pub(super) fn listing(users: &[Value]) -> String {
         ]
     });
     let headers = ["id", "username", "email", "role", "created"];
-    table::listing(&headers, rows.collect())
+    table::overview(&headers, &["created"], rows.collect())
 }

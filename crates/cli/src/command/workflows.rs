@@ -34,7 +34,7 @@ use crate::workflow;
 pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Exit> {
     match command {
         WorkflowsCommand::Init(arguments) => init::run(&arguments, global.json),
-        WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json).await,
+        WorkflowsCommand::Check(arguments) => check::run(global, &arguments).await,
         WorkflowsCommand::Test(arguments) => Box::pin(test::run(&arguments, global.json)).await,
         WorkflowsCommand::Import(arguments) => import::run(global, &arguments).await,
         WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,

@@ -74,10 +74,10 @@ async fn offer_to_connect(client: &Client, definition: &PropDefinition) -> Resul
     };
     match connected {
         Ok(account) => Ok(Some(account::prop_value(text(&account, "id")))),
+        Err(error) if definition.needs_value() => Err(error),
         // Such as an app without an OAuth 2 client, which the operator registers. The source may do without.
         Err(error) => {
-            output::note(&format!("{error:#}"));
-            output::note(&no_account(definition));
+            output::tell(&format!("{error:#}"));
             Ok(None)
         }
     }

@@ -16,12 +16,15 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use headwater_engine::Isolation;
 use serde::Deserialize;
 
-use super::as_given::{AsGiven, word_of};
+use super::{
+    as_given::{AsGiven, word_of},
+    near_name::nearest,
+};
 use crate::usage_error::UsageError;
 
 macro_rules! options {
@@ -74,7 +77,7 @@ options! {
     /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[serde(deserialize_with = "list_in_file")]
+    #[serde(deserialize_with = "ranges_in_file")]
     allow_private_network: String,
     /// Run components even if the kernel cannot confine them: they could read this node's files. Use it
     /// only if you trust all authors
@@ -161,6 +164,12 @@ options! {
     /// --workers-memory-mib, --worker-heap-mib at least]
     #[arg(long, env = "HEADWATER_WORKFLOW_MEMORY_MAX_MIB", value_name = "MIB")]
     workflow_memory_max_mib: u32,
+    /// Return value and exports of a step of a workflow, in MiB; --run-output-mib holds for them, too [default: 16]
+    #[arg(long, env = "HEADWATER_WORKFLOW_STEP_RESULTS_MIB", value_name = "MIB")]
+    workflow_step_results_mib: u32,
+    /// Return values and exports of all steps of a run of a workflow, in MiB [default: 256]
+    #[arg(long, env = "HEADWATER_WORKFLOW_RUN_RESULTS_MIB", value_name = "MIB")]
+    workflow_run_results_mib: u32,
     /// Workers for the sources of one user or workspace; further sources wait for a worker [default:
     /// one per 64 MiB of --workers-memory-mib]
     #[arg(long, env = "HEADWATER_WORKERS_PER_OWNER", value_name = "N")]
@@ -313,15 +322,33 @@ impl ServeArguments {
             return Ok(self);
         };
         let shown = path.display();
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read the configuration {shown}"))?;
-        let file = toml::from_str(&text).map_err(|error| {
-            UsageError(format!(
-                "{shown} is not a configuration of `headwater serve`: {error}"
-            ))
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            UsageError(format!("cannot read the configuration {shown}: {error}"))
+        })?;
+        let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            UsageError(match unknown_key(error.message()) {
+                Some(reason) => format!("{shown}: {reason}"),
+                None => format!("{shown} is not a configuration of `headwater serve`: {error}"),
+            })
         })?;
         Ok(self.or(file))
     }
+}
+
+/// The complaint about a key that no option has.
+fn unknown_key(error: &str) -> Option<String> {
+    let (key, known) = error.strip_prefix("unknown field `")?.split_once('`')?;
+    if key == "data_dir" {
+        let otherwise = "the data folder is not set here; use --data-dir or HEADWATER_DATA_DIR";
+        return Some(otherwise.to_owned());
+    }
+    let known = known.split('`').skip(1).step_by(2);
+    Some(match nearest(key, key, known) {
+        Some(meant) => format!("the key `{key}` is not known; is `{meant}` meant?"),
+        None => format!(
+            "the key `{key}` is not known; keys are the flags of `headwater serve` with _ for -"
+        ),
+    })
 }
 
 /// `250ms`, `30s`, `5m`, `1h`, or seconds.
@@ -367,13 +394,40 @@ enum ListInFile {
     List(Vec<String>),
 }
 
+impl ListInFile {
+    fn joined(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::List(entries) => entries.join(","),
+        }
+    }
+}
+
 fn list_in_file<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    Ok(Some(match ListInFile::deserialize(deserializer)? {
-        ListInFile::Text(text) => text,
-        ListInFile::List(entries) => entries.join(","),
-    }))
+    Ok(Some(ListInFile::deserialize(deserializer)?.joined()))
+}
+
+/// Ranges, or `true` for all.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected `true` for all, a range, or a list of ranges"
+)]
+enum RangesInFile {
+    All(bool),
+    Some(ListInFile),
+}
+
+fn ranges_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Ok(match RangesInFile::deserialize(deserializer)? {
+        RangesInFile::All(true) => Some(String::new()),
+        RangesInFile::All(false) => None,
+        RangesInFile::Some(list) => Some(list.joined()),
+    })
 }
 
 fn lines_in_file<'de, D: serde::Deserializer<'de>>(
@@ -456,6 +510,27 @@ mod tests {
     }
 
     #[test]
+    fn private_networks_are_allowed_in_the_file_as_a_whole_or_by_range() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headwater.toml");
+        for (text, expected) in [
+            ("true", Some("")),
+            ("false", None),
+            (
+                "[\"10.0.0.0/8\", \"fd00::/8\"]",
+                Some("10.0.0.0/8,fd00::/8"),
+            ),
+        ] {
+            std::fs::write(&path, format!("allow_private_network = {text}\n")).unwrap();
+            let merged = parse(&["--config", path.to_str().unwrap()]);
+            let merged = merged.with_file().unwrap();
+            assert_eq!(merged.allow_private_network.as_deref(), expected, "{text}");
+        }
+        let missing = parse(&["--config", "/nowhere/a.toml"]).with_file();
+        assert!(missing.unwrap_err().is::<UsageError>());
+    }
+
+    #[test]
     fn an_unknown_option_in_the_file_is_an_error_that_names_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("headwater.toml");
@@ -463,7 +538,13 @@ mod tests {
         let error = parse(&["--config", path.to_str().unwrap()])
             .with_file()
             .unwrap_err();
-        assert!(error.to_string().contains("listne"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}: the key `listne` is not known; is `listen` meant?",
+                path.display()
+            )
+        );
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::path::Path;
 use super::{ServeArguments, data_dir::DataDir};
 use crate::arguments::{DEFAULT_DATA_DIR, DEFAULT_URL};
 
+/// The fault of a node that listens on all interfaces and knows no other address of itself.
+pub(super) const UNREACHABLE: &str = "endpoints have addresses that others cannot use";
+
 /// The lines, each below the other.
 pub(super) fn lines(
     options: &ServeArguments,
@@ -37,19 +40,21 @@ pub(super) fn lines(
         "next",
         "headwater init source, headwater deploy FILE".to_owned(),
     ));
-    if address.ip().is_unspecified() && options.public_url.is_none() {
-        lines.push((
-            "note",
-            "endpoints have addresses that others cannot use; set --public-url".to_owned(),
-        ));
+    if is_reached_by_nobody(options, address) {
+        lines.push(("note", format!("{UNREACHABLE}; set --public-url")));
     }
     let lines = lines.into_iter();
     let lines = lines.map(|(name, value)| format!("  {name:<8} {value}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Whether the addresses of endpoints name all interfaces, which is no address of a machine.
+pub(super) fn is_reached_by_nobody(options: &ServeArguments, address: SocketAddr) -> bool {
+    address.ip().is_unspecified() && options.public_url.is_none()
+}
+
 /// The address at which this machine reaches the node.
-fn local_url(address: SocketAddr) -> String {
+pub(super) fn local_url(address: SocketAddr) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {
         address.set_ip(match address {

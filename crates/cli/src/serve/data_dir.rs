@@ -29,6 +29,8 @@ const LOCK: &str = "headwater.lock";
 const FREED_WITHIN: Duration = Duration::from_secs(1);
 const TRIED_EVERY: Duration = Duration::from_millis(10);
 const SECRET_KEY: &str = "secret-key";
+/// The file with the address of the folder's node.
+pub(crate) const ADDRESS_FILE: &str = "address";
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
@@ -93,8 +95,7 @@ impl DataDir {
         while let Err(TryLockError::WouldBlock) = file.try_lock() {
             if Instant::now() > give_up_at {
                 bail!(
-                    "another node runs on the data folder {}; stop it, or choose another folder with --data-dir",
-                    self.shown()
+                    "another headwater is using this data folder; stop it or choose another --data-dir"
                 );
             }
             tokio::time::sleep(TRIED_EVERY).await;
@@ -216,6 +217,13 @@ impl DataDir {
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+
+    /// Keeps the address at which the command line on this machine finds the node.
+    pub(crate) fn write_address(&self, url: &str) -> Result<()> {
+        let path = self.root.join(ADDRESS_FILE);
+        fs::write(&path, format!("{url}\n"))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Keeps the first user's key where the command line on this machine finds it.

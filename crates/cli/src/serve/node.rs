@@ -12,7 +12,7 @@ use headwater_model::{
     limits::{RETAINED_EVENTS, RunLimits},
 };
 use headwater_platform::{
-    DeliveryConfig, InstallationKey, Parts, Plan, Platform, PlatformConfig, Tracer,
+    DeliveryConfig, InstallationKey, Parts, Plan, Platform, PlatformConfig, ResultLimits, Tracer,
 };
 use headwater_store::Store;
 
@@ -178,6 +178,7 @@ fn app_config(
             Some(arguments::Plan::Paid) => Plan::Paid,
         },
         workflow_memory_max_mib: workflow_memory_max_mib(options),
+        workflow_results: workflow_results(options),
         file_bytes_per_owner: options
             .files_per_owner_gb
             .unwrap_or(FILES_PER_OWNER_GB)
@@ -231,6 +232,16 @@ fn workflow_memory_max_mib(options: &ServeArguments) -> u32 {
     let half = || u32::try_from(workers_memory_mib(options) / 2).unwrap_or(u32::MAX);
     let default = || half().max(worker_heap_mib(options));
     options.workflow_memory_max_mib.unwrap_or_else(default)
+}
+
+fn workflow_results(options: &ServeArguments) -> ResultLimits {
+    let defaults = ResultLimits::default();
+    ResultLimits {
+        step_mib: options
+            .workflow_step_results_mib
+            .unwrap_or(defaults.step_mib),
+        run_mib: options.workflow_run_results_mib.unwrap_or(defaults.run_mib),
+    }
 }
 
 async fn engine_config(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{environment::TEST_CLOCK, log};
+use super::{environment::TEST_CLOCK, log, near_name::nearest};
 use crate::arguments;
 
 /// The beginning of all names.
@@ -48,30 +48,7 @@ fn meant<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     if known.contains(name) {
         return None;
     }
-    let slips_max = (own.chars().count() / 4).max(1);
-    let near = known.iter().map(|one| (slips(name, one), one.as_str()));
-    let nearest = near.min()?;
-    (nearest.0 <= slips_max).then_some(nearest.1)
-}
-
-/// Letters to insert, leave out, replace or swap with their neighbour that make one text the other.
-fn slips(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (row, letter) in one.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != wanted);
-            let mut least = replaced.min(last[column + 1] + 1).min(next[column] + 1);
-            if row > 0 && column > 0 && one[row - 1] == *wanted && other[column - 1] == *letter {
-                least = least.min(before_last[column - 1] + 1);
-            }
-            next.push(least);
-        }
-        before_last = std::mem::replace(&mut last, next);
-    }
-    last[other.len()]
+    nearest(name, own, known.iter().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -20,8 +20,7 @@ const INLINE: &str = ".code";
 
 /// Everything that the files tell without a node, their code included. A note says so if the code cannot be looked at.
 pub(crate) async fn findings(folder: &Folder, pipedream: bool) -> Vec<Value> {
-    let mut found = findings::of_folder(folder, pipedream);
-    found.extend(findings::required(folder));
+    let found = findings::of_folder(folder, pipedream);
     match of_code(folder).await {
         Ok(faults) => sorted(found, faults),
         Err(error) => {
@@ -41,7 +40,7 @@ pub(crate) async fn findings_before_deployment(folder: &Folder) -> Vec<Value> {
 }
 
 /// The findings in order: those of the definition first, then file by file, in the order of their places.
-fn sorted(mut found: Vec<Value>, faults: Vec<Value>) -> Vec<Value> {
+pub(crate) fn sorted(mut found: Vec<Value>, faults: Vec<Value>) -> Vec<Value> {
     found.extend(faults);
     found.sort_by_cached_key(|finding| {
         let file = finding["file"].as_str().unwrap_or_default().to_owned();

@@ -38,7 +38,7 @@ async fn a_file_is_saved_as_it_is_and_deployed_by_the_components_id() {
     assert_eq!(
         seen.stderr,
         "send it a request: curl http://node/e/token -H 'content-type: application/json' -d '{\"hello\": \"world\"}'\n\
-         run it now: headwater run dc_1\nsee its events: headwater events dc_1 -f\n"
+         run it now: headwater run a\nsee its events: headwater events a -f\n"
     );
     let save = &node.received("POST /v1/components")[0];
     assert_eq!(save.body, json!({"component_code": COMPONENT}));

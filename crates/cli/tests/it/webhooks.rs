@@ -219,8 +219,8 @@ async fn deliveries_are_a_table_and_one_has_its_attempts() {
     let seen = node.run(&list).await;
     assert_eq!(
         seen.stdout,
-        "ID      STATE     WEBHOOK   EVENT   CHANNEL   ATTEMPTS   LAST ANSWER\n\
-         dlv_1   pending   wh_1      17-3    -         2          no answer in 15 s\n"
+        "ID      STATE     WEBHOOK   EVENT   CHANNEL   ATTEMPTS   LAST ANSWER         DISPATCHED\n\
+         dlv_1   pending   wh_1      17-3    -         2          no answer in 15 s   2026-01-01T00:00:00.000Z\n"
     );
     let sent = &node.received("GET /v1/deliveries")[0].query;
     assert_eq!((&*sent["state"], &*sent["limit"]), ("pending", "10"));
@@ -263,7 +263,26 @@ async fn a_retried_delivery_is_shown_with_its_new_attempt() {
     });
     node.data("POST /v1/deliveries/dlv_1/retry", delivery());
     let seen = node.run(&["deliveries", "retry", "dlv_1", "--json"]).await;
-    assert_eq!(seen.json(), attempted);
+    assert_eq!((seen.code, seen.json()), (0, attempted));
+}
+
+#[tokio::test]
+async fn a_retry_that_fails_again_is_a_failure_and_tells_of_the_next_attempt() {
+    let node = Node::start().await;
+    let mut attempted = delivery();
+    let attempts = attempted["attempts"].as_array_mut().unwrap();
+    attempts.push(json!({"at_ms": 1, "latency_ms": 3, "status": 500, "error": null}));
+    attempted["next_attempt_at_ms"] = 1_767_225_600_000_u64.into();
+    node.data("GET /v1/deliveries/dlv_1", delivery());
+    node.data("POST /v1/deliveries/dlv_1/retry", attempted);
+    let seen = node.run(&["deliveries", "retry", "dlv_1"]).await;
+    assert_eq!(seen.code, 1, "{}", seen.stderr);
+    assert!(
+        seen.stderr
+            .contains("not delivered; the next attempt: 2026-01-01T00:00:00"),
+        "{}",
+        seen.stderr
+    );
 }
 
 #[tokio::test]

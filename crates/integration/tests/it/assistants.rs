@@ -49,6 +49,25 @@ async fn connected(node: &Node, query: &str, arguments: &[&str]) -> Vec<Assistan
 }
 
 #[tokio::test]
+async fn a_component_on_npm_is_found_by_words_and_by_its_app() {
+    let node = Node::start().await;
+    for mut assistant in connected(&node, "", &[]).await {
+        let asked = json!({ "query": "new row", "app": "postgresql", "type": "source" });
+        let found = assistant.call("search_packages", asked).await.ok();
+        let found = found["data"].as_array().unwrap();
+        let row = found
+            .iter()
+            .find(|one| one["key"] == "postgresql-new-row")
+            .expect("the index has it");
+        let specifier = row["specifier"].as_str().unwrap();
+        assert!(specifier.starts_with("npm:@pipedream/postgresql/"), "{row}");
+        let none = json!({ "query": "no component is called like this" });
+        let none = assistant.call("search_packages", none).await.ok();
+        assert_eq!(none["data"], json!([]));
+    }
+}
+
+#[tokio::test]
 async fn tools_say_what_they_are_for_and_what_they_take() {
     let node = Node::start().await;
     let mut versions = Vec::new();

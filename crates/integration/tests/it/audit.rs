@@ -20,6 +20,7 @@ use Recorded::{As, Not};
 const OPERATIONS: &[(&str, Recorded)] = &[
     ("cancel_run", As(&["run.cancel"])),
     ("check_account", As(&["account.check"])),
+    ("check_workflow", Not("builds code, and keeps nothing")),
     ("connect_account", As(&["account.link", "account.connect"])),
     ("create_account", As(&["account.create"])),
     ("create_key", As(&["key.create"])),

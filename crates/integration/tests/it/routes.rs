@@ -242,6 +242,9 @@ mod webhooks {
     }
 }
 mod workflows {
+    mod check {
+        mod post;
+    }
     mod delete;
     mod deployments {
         mod get;

@@ -1,5 +1,5 @@
 //! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
-//! retention, recovery, the use of keys, data stores, files.
+//! retention, leftovers, the use of keys, data stores, files.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -32,14 +32,6 @@ impl Platform {
                 .tasks
                 .spawn(async move { platform.repeat(chore).await });
         }
-        let platform = Arc::clone(self);
-        self.core.tasks.spawn(async move {
-            let (sources, workflows) =
-                tokio::join!(platform.recover_sources(), platform.recover_workflows());
-            for error in [sources.err(), workflows.err()].into_iter().flatten() {
-                tracing::error!(%error, "cannot settle the leftovers of a former start");
-            }
-        });
     }
 
     async fn repeat(self: Arc<Self>, chore: Chore) {
@@ -68,7 +60,7 @@ impl Platform {
         }
     }
 
-    async fn step(&self, chore: Chore) -> Result<Progress, StoreError> {
+    async fn step(self: &Arc<Self>, chore: Chore) -> Result<Progress, StoreError> {
         let now_ms = self.core.env.now_ms();
         match chore {
             Chore::Timers => self.core.store.fire_timers(now_ms, BATCH).await,
@@ -105,6 +97,8 @@ impl Platform {
                 done: self.files.sweep().await,
                 ..Progress::default()
             }),
+            // Boxed: it deploys and deletes.
+            Chore::Leftovers => Box::pin(self.settle_leftovers()).await,
             Chore::Heartbeat => self.leases.heartbeat().await,
             Chore::Sends => self.sends.step().await,
             Chore::KeyUses => {
@@ -112,6 +106,15 @@ impl Platform {
                 Ok(Progress::default())
             }
         }
+    }
+
+    async fn settle_leftovers(self: &Arc<Self>) -> Result<Progress, StoreError> {
+        let (sources, workflows) =
+            tokio::join!(self.settle_left_sources(), self.finish_workflow_deletions());
+        Ok(Progress {
+            done: sources? + workflows?,
+            ..Progress::default()
+        })
     }
 
     /// One step of dispatch for whoever cannot wait for the loop.

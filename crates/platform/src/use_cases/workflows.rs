@@ -2,6 +2,7 @@
 
 mod at_work;
 mod cancel;
+mod check;
 mod code;
 mod deploy;
 mod deployments;

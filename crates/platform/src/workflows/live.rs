@@ -22,14 +22,11 @@ use super::{
     head::Head,
     step_logs::StepLogs,
 };
+use crate::config::ResultLimits;
 
 /// The usual time limits of a step: of runs that somebody waits for, and of others.
 const LIMIT: Duration = Duration::from_secs(30);
 const TIMER_LIMIT: Duration = Duration::from_secs(60);
-
-/// Bytes that a step may return and export, and all steps of a run.
-const STEP_BYTES_MAX: u64 = 16 * 1024 * 1024;
-const RUN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Nodes that may end in a row while a run is in them and gets no further. Innocent runs meet a few, as many as a machine
 /// needs to be mended.
@@ -142,31 +139,33 @@ impl LiveRun {
 
     /// Counts what a step returned and exported, and fails it if the run would keep too much: others keep their data.
     /// False: it failed.
-    pub(super) fn measure(&mut self, end: &mut StepEnd) -> bool {
+    pub(super) fn measure(&mut self, end: &mut StepEnd, limits: ResultLimits) -> bool {
         let returned = match &end.outcome {
             StepOutcome::Returned(value) => value.as_ref(),
             StepOutcome::Skipped | StepOutcome::Failed(_) => None,
         };
         let exports = end.exports.iter().map(|(_, value)| value);
         let bytes: u64 = exports.chain(returned).map(Kept::bytes).sum();
-        let limit = match (
-            bytes > STEP_BYTES_MAX,
-            self.head.kept_bytes + bytes > RUN_BYTES_MAX,
-        ) {
-            (true, _) => format!(
-                "a step returns and exports at most {} MiB",
-                STEP_BYTES_MAX >> 20
+        let ResultLimits { step_mib, run_mib } = limits;
+        let exceeds = |bytes: u64, mib: u32| bytes > u64::from(mib) << 20;
+        let kept_bytes = self.head.kept_bytes + bytes;
+        let (limit, option) = match (exceeds(bytes, step_mib), exceeds(kept_bytes, run_mib)) {
+            (true, _) => (
+                format!("a step returns and exports at most {step_mib} MiB"),
+                "--workflow-step-results-mib",
             ),
-            (false, true) => format!(
-                "the steps of a run return and export at most {} MiB together",
-                RUN_BYTES_MAX >> 20
+            (false, true) => (
+                format!("the steps of a run return and export at most {run_mib} MiB together"),
+                "--workflow-run-results-mib",
             ),
             (false, false) => {
-                self.head.kept_bytes += bytes;
+                self.head.kept_bytes = kept_bytes;
                 return true;
             }
         };
-        let text = format!("{limit}; keep large data in files (`$.files`) or in a data store");
+        let text = format!(
+            "{limit}; keep large data in files (`$.files`) or in a data store, or raise `{option}` of the node"
+        );
         end.exports.clear();
         end.outcome = StepOutcome::Failed(Failure::stated(
             Cause::TooMuchOutput,

@@ -18,8 +18,8 @@ use headwater_model::{
 use headwater_platform::{
     Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment, EventsQuery,
     FirstUserOptions, Ingress, IngressRequest, KeyRing, Parts, Plan, PlanView, Platform,
-    PlatformConfig, PlatformError, Random, RunReport, SourceView, Tracer, TrustedProxies,
-    UpdateSource, default_channels,
+    PlatformConfig, PlatformError, Random, ResultLimits, RunReport, SourceView, Tracer,
+    TrustedProxies, UpdateSource, default_channels,
 };
 use headwater_store::{NodeEpoch, NodeName, RunnableLease, SourceState, Store, Usage};
 use headwater_store_sqlite::SqliteStore;
@@ -172,6 +172,7 @@ impl World {
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
             workflow_memory_max_mib: 1024,
+            workflow_results: ResultLimits::default(),
             file_bytes_per_owner: 1_000_000,
             queued_events_per_owner: u32::MAX,
         };

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::arguments::ImportArguments;
 use crate::client::{Client, ClientError};
 use crate::output;
+use crate::secret;
 use crate::source::text;
-use crate::usage_error::UsageError;
 
 /// Times that a request is repeated while the service asks for patience or fails.
 const RETRIES: u32 = 6;
@@ -27,10 +27,12 @@ pub(super) struct Origin {
 impl Origin {
     pub(super) fn open(arguments: &ImportArguments) -> Result<Self> {
         let key = arguments.from_key.clone().filter(|key| !key.is_empty());
-        let Some(key) = key else {
-            let complaint =
-                "give the key of the service to copy from with --from-key or HEADWATER_IMPORT_KEY";
-            return Err(UsageError(complaint.to_owned()).into());
+        let key = match key {
+            Some(key) => key,
+            None => secret::ask(
+                &format!("key of {}", arguments.from),
+                "give the key of the service to copy from with --from-key or HEADWATER_IMPORT_KEY",
+            )?,
         };
         Ok(Self {
             client: Client::new(&arguments.from, Some(key))?,

@@ -29,7 +29,8 @@ pub(super) async fn list(session: &Session, arguments: &ListRunsArguments) -> Re
     let headers = [
         "id", "queued", "of", "trigger", "status", "took", "emitted", "error",
     ];
-    let rows = |_: &Value| table::listing(&headers, runs.iter().map(row).collect());
+    let yielding = ["emitted", "took", "trigger"];
+    let rows = |_: &Value| table::overview(&headers, &yielding, runs.iter().map(row).collect());
     session.print(&Value::from(runs.clone()), rows)
 }
 

@@ -54,11 +54,12 @@ pub(super) fn run(session: &Session, arguments: VerifyArguments) -> Result<Exit>
         );
         return Ok(Exit::Failure);
     }
-    let age = age(time, timestamp::now_ms());
-    if age > TOLERATED {
+    let now_ms = timestamp::now_ms();
+    if age(time, now_ms) > TOLERATED {
+        let millis = i64::try_from(time.0.saturating_mul(1000)).unwrap_or(i64::MAX);
         output::note(&format!(
-            "it was signed {} min from now; libraries refuse more than {} min",
-            age.as_secs() / 60,
+            "its time is {}; libraries refuse more than {} min",
+            timestamp::age(millis, now_ms),
             TOLERATED.as_secs() / 60
         ));
     }

@@ -45,7 +45,7 @@ pub(super) async fn send(session: &Session, folder: &Folder) -> Result<Value> {
     }
     refuse_copy(folder)?;
     for path in &folder.left_out {
-        output::note(&format!("note: {path} is no text, and was not sent"));
+        output::tell(&format!("note: {path} is no text, and was not sent"));
     }
     let body = json!({"files": folder.files});
     // The findings come with the workflow, if it is deployed.
@@ -90,22 +90,22 @@ pub(super) fn tell_findings(folder: &Folder, workflow: &Value) {
 /// Prints the next steps.
 pub(super) fn tell_next(folder: &Folder, workflow: &Value) {
     if !folder.files.contains_key(STATE_FILE) {
-        output::note(&format!(
+        output::tell(&format!(
             "keep {} with the other files; the next deployment finds the workflow by it",
             folder.dir.join(STATE_FILE).display()
         ));
     }
     let id = text(workflow, "id");
     if workflow["active"] == false {
-        output::note(&format!(
+        output::tell(&format!(
             "it is not active, as its file says: no trigger starts a run; switch it on with `headwater workflows activate {id}`"
         ));
-        output::note(&format!(
+        output::tell(&format!(
             "start a run:  headwater workflows run {id} --wait"
         ));
         return;
     }
-    output::note(&match curl(folder, workflow) {
+    output::tell(&match curl(folder, workflow) {
         Some(call) => format!("start a run:  {call}"),
         None => format!("start a run:  headwater workflows run {id} --wait"),
     });

@@ -39,7 +39,7 @@ pub(super) async fn run(session: &Session, dir: &Path) -> Result<Exit> {
     tokio::select! {
         () = dev.finish() => {}
         () = signals.next() => {
-            output::note("stopped waiting; the node continues the deployment, and `headwater workflows list` shows its result");
+            output::tell("stopped waiting; the node continues the deployment, and `headwater workflows list` shows its result");
             return Ok(Exit::Failure);
         }
     }
@@ -89,7 +89,7 @@ impl Dev<'_> {
         let error = match self.deploy().await {
             Ok((folder, workflow)) => {
                 self.show(&folder, &workflow);
-                output::note(&format!(
+                output::tell(&format!(
                     "live; saving a file in {dir} deploys it again, Ctrl-C ends"
                 ));
                 return Ok(Some(workflow));
@@ -101,7 +101,7 @@ impl Dev<'_> {
             return Err(error);
         }
         exit::print_error(&error);
-        output::note(&format!(
+        output::tell(&format!(
             "not deployed; waiting for a file in {dir} to be saved"
         ));
         Ok(None)
@@ -133,13 +133,13 @@ impl Dev<'_> {
     /// The end of watching.
     async fn finish(&mut self) {
         if let Some(deployed) = self.under_way.take() {
-            output::note("waiting for the deployment to end; Ctrl-C again gives up");
+            output::tell("waiting for the deployment to end; Ctrl-C again gives up");
             if let Err(error) = deployed.await {
                 exit::print_error(&error);
             }
         }
         if let Ok(id) = folder::workflow_id(self.dir) {
-            output::note(&format!(
+            output::tell(&format!(
                 "{id} stays deployed; `headwater workflows delete {id}` deletes it"
             ));
         }

@@ -74,7 +74,7 @@ impl Platform {
             Err(error) => {
                 let undone = self.undo_deploy(&source, &component, reached.is_taken_back());
                 if let Err(error) = undone.await {
-                    tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up at the next start");
+                    tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up later");
                 }
                 Err(error)
             }

@@ -1,4 +1,4 @@
-//! Sources that a dead node left in the middle of a deployment, an update or a deletion.
+//! Sources that a dead node, or a failure of the store, left in the middle of a deployment, an update or a deletion.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use crate::{chore::Chore, error::PlatformError, platform::Platform};
 const BATCH: u32 = 100;
 
 impl Platform {
-    /// Settles every source that a dead node left unsettled: a deployment is undone, an update goes
-    /// back to the recorded version, a deletion goes on.
-    pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), PlatformError> {
+    /// Settles every source that is unsettled and that nobody is changing: a deployment is undone, an update goes
+    /// back to the recorded version, a deletion goes on. Returns how many were settled.
+    pub(crate) async fn settle_left_sources(self: &Arc<Self>) -> Result<u64, StoreError> {
         let mut last: Option<SourceId> = None;
+        let mut settled = 0;
         loop {
             let batch = self.unsettled_sources(last.as_ref()).await?;
             let Some(of_batch) = batch.last() else {
-                return Ok(());
+                return Ok(settled);
             };
             last = Some(of_batch.id.clone());
-            self.recover_batch(batch).await?;
+            settled += self.settle_batch(batch).await?;
         }
     }
 
@@ -31,30 +32,36 @@ impl Platform {
         store.unsettled_sources(epoch, now_ms, after, BATCH).await
     }
 
-    async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<(), PlatformError> {
+    async fn settle_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<u64, StoreError> {
+        let mut settled = 0;
         for source in batch {
-            let _turn = self.lifecycles.lock(&source.id.clone().into()).await;
-            // A change of this start may have been under way when the list was read; it has settled its
-            // own.
+            // A change that is under way settles its own.
+            let Some(_turn) = self.lifecycles.try_lock(&source.id.clone().into()) else {
+                continue;
+            };
+            // One may have ended since the list was read.
             let Some(source) = self.core.store.source(&source.id).await? else {
                 continue;
             };
             if matches!(source.state, SourceState::Active | SourceState::Inactive) {
                 continue;
             }
-            tracing::info!(source_id = %source.id, state = ?source.state, "settling the leftovers of a former start");
-            if let Err(error) = self.recover(&source).await {
-                tracing::error!(source_id = %source.id, %error, "could not be settled");
+            tracing::info!(source_id = %source.id, state = ?source.state, "settling a change that did not end");
+            match self.settle(&source).await {
+                Ok(()) => settled += 1,
+                Err(error) => {
+                    tracing::error!(source_id = %source.id, %error, "cannot be settled yet");
+                }
             }
         }
-        Ok(())
+        Ok(settled)
     }
 
-    async fn recover(self: &Arc<Self>, source: &Source) -> Result<(), PlatformError> {
+    async fn settle(self: &Arc<Self>, source: &Source) -> Result<(), PlatformError> {
         match source.state {
             SourceState::Deploying => {
                 let component = self.core.component_of(source).await?;
-                // The progress of its hooks died with the node.
+                // The progress of its hooks is not known any more.
                 self.undo_deploy(source, &component, true).await
             }
             SourceState::Updating => {

@@ -45,6 +45,8 @@ pub(super) struct StepCodes<'a> {
     pub(super) former: Option<&'a Content>,
     /// Whether steps do without accounts.
     pub(super) lacks_accounts: bool,
+    /// Whether new components are saved; they are not where they are only looked at.
+    pub(super) is_kept: bool,
 }
 
 /// The component of a step, and a remark about it.
@@ -141,7 +143,7 @@ impl Platform {
         if matches!(step.code, StepCode::Component(_)) {
             remarks.extend(self.lacks_a_way_out(&component));
         }
-        let Some(artifact) = artifact else {
+        let Some(artifact) = artifact.filter(|_| codes.is_kept) else {
             return Ok((component.id, remarks));
         };
         if let Some(same) = self.unchanged(codes.former, namespace, &component).await? {

@@ -6,7 +6,7 @@ use headwater_model::{
     component::slug,
     id::{DeploymentId, RunnableId, WorkflowId},
 };
-use headwater_store::{Deployment, Owner, Workflow, WorkflowDeploy};
+use headwater_store::{Deployment, Owner, StoreError, Workflow, WorkflowDeploy};
 use headwater_workflow::definition::Settings;
 use serde_json::value::to_raw_value;
 
@@ -74,6 +74,7 @@ impl Platform {
             files: &folder.files,
             former: former.as_ref(),
             lacks_accounts: folder.lacks_accounts,
+            is_kept: true,
         };
         let definition = &folder.definition;
         let steps = self
@@ -114,7 +115,7 @@ impl Platform {
     }
 
     /// Refuses a workflow whose workers would need more memory than the node gives.
-    fn check_memory(&self, settings: &Settings) -> Result<(), PlatformError> {
+    pub(super) fn check_memory(&self, settings: &Settings) -> Result<(), PlatformError> {
         let most = self.core.config.workflow_memory_max_mib;
         match settings.memory_mb {
             Some(mib) if mib > most => Err(PlatformError::invalid(
@@ -224,40 +225,38 @@ impl Platform {
         let workflow = self.visible_workflow(caller, id).await?;
         self.core.store.begin_workflow_deletion(id).await?;
         self.changed(id);
-        // It is gone for everybody, and what is left to do is done by the next start of the node at the latest.
+        // It is gone for everybody; the chore of leftovers goes on if the rest fails.
         let act = Act::on_workflow(AuditAction::WorkflowDelete, &workflow);
         self.record(caller, act).await;
         self.finish_workflow_deletion(id, Some(caller)).await
     }
 
-    /// Ends the deletions that a dead node left undone.
-    pub(crate) async fn recover_workflows(self: &Arc<Self>) -> Result<(), PlatformError> {
-        loop {
-            let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
-            let deleting = self
-                .core
-                .store
-                .deleting_workflows(epoch, now_ms, EMPTIED_AT_ONCE)
-                .await?;
-            if deleting.is_empty() {
-                return Ok(());
+    /// Goes on with deletions that failed half-way, or whose node died. Returns how many have ended.
+    pub(crate) async fn finish_workflow_deletions(self: &Arc<Self>) -> Result<u64, StoreError> {
+        let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
+        let store = &self.core.store;
+        let deleting = store.deleting_workflows(epoch, now_ms, EMPTIED_AT_ONCE);
+        let mut ended = 0;
+        for id in &deleting.await? {
+            // One that is under way goes on by itself.
+            let Some(_turn) = self.lifecycles.try_lock(&id.clone().into()) else {
+                continue;
+            };
+            if store.workflow(id).await?.is_none() {
+                continue;
             }
-            let mut is_left = false;
-            for id in &deleting {
-                let _turn = self.lifecycles.lock(&id.clone().into()).await;
-                if let Err(error) = self.finish_workflow_deletion(id, None).await {
-                    is_left = true;
-                    tracing::error!(workflow_id = %id, %error, "a workflow cannot be deleted; the next start goes on");
+            match self.finish_workflow_deletion(id, None).await {
+                Ok(()) => ended += 1,
+                Err(error) => {
+                    tracing::error!(workflow_id = %id, %error, "a workflow cannot be deleted yet");
                 }
             }
-            if is_left {
-                return Ok(());
-            }
         }
+        Ok(ended)
     }
 
-    /// The rest of a deletion that has been decided, by that caller or before the node started. The sources go first: the
-    /// deployments name them.
+    /// The rest of a deletion that has been decided, by that caller or earlier. The sources go first: the deployments
+    /// name them.
     async fn finish_workflow_deletion(
         self: &Arc<Self>,
         id: &WorkflowId,

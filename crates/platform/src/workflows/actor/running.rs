@@ -359,7 +359,7 @@ fn step_ended(context: &WorkflowContext, run: &mut LiveRun, path: &Path, ending:
     if let StepOutcome::Failed(failure) = &mut end.outcome {
         name_setting(failure);
     }
-    if !run.measure(&mut end) {
+    if !run.measure(&mut end, context.core.config.workflow_results) {
         sends = Sends::default();
     }
     run.logs.add(path, logs);
@@ -379,9 +379,11 @@ fn name_setting(failure: &mut Failure) {
     let raise = match failure.cause {
         Cause::Timeout => "raise the step's `timeout`, or `lambda_timeout` in the settings",
         Cause::OutOfMemory => "raise `lambda_memory` in the settings (MB)",
+        Cause::TooMuchOutput => {
+            "keep large data in files (`$.files`), or raise `--run-output-mib` of the node"
+        }
         Cause::Thrown
         | Cause::Configuration
-        | Cause::TooMuchOutput
         | Cause::WorkerLost
         | Cause::WaitTimedOut
         | Cause::Called => return,

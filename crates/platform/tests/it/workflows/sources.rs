@@ -110,6 +110,29 @@ async fn a_workflow_that_is_being_deleted_runs_nothing_more() {
     gone(&world.store, &id, &sources).await;
 }
 
+/// Neither a second request nor a start of the node is needed.
+#[tokio::test]
+async fn a_deletion_that_broke_off_half_way_goes_on_by_itself() {
+    let world = World::new().await;
+    let (id, sources) = with_sources(&world).await;
+    let (platform, caller) = (Arc::clone(&world.platform), world.caller.clone());
+    let doomed = id.clone();
+    let deleting = tokio::spawn(async move { platform.delete_workflow(&caller, &doomed).await });
+    let first = world.engine.next().await;
+    deleting.abort();
+    assert!(deleting.await.unwrap_err().is_cancelled());
+    first.returns();
+    let goes_on = async {
+        loop {
+            world.engine.next().await.returns();
+        }
+    };
+    tokio::select! {
+        () = goes_on => {}
+        () = gone(&world.store, &id, &sources) => {}
+    }
+}
+
 #[test]
 fn the_next_start_ends_a_deletion_with_the_sources_that_it_had_not_come_to() {
     let store = memory();

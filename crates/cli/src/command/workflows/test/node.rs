@@ -9,7 +9,7 @@ use headwater_engine::network::NetworkPolicy;
 use headwater_model::app::AppCatalog;
 use headwater_platform::{
     Caller, Clock, DeliveryConfig, Environment, FirstUserOptions, KeyRing, Parts, Plan, Platform,
-    PlatformConfig, Random, TrustedProxies,
+    PlatformConfig, Random, ResultLimits, TrustedProxies,
 };
 use headwater_store::NodeName;
 use headwater_store_sqlite::SqliteStore;
@@ -181,6 +181,7 @@ fn config() -> PlatformConfig {
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
         workflow_memory_max_mib: u32::MAX,
+        workflow_results: ResultLimits::default(),
         file_bytes_per_owner: FILE_BYTES,
         queued_events_per_owner: u32::MAX,
     }

@@ -148,3 +148,11 @@ async fn components_are_paged_both_ways() {
     node.get("/components?limit=0").await.is(400);
     node.get("/components?after=nonsense").await.is(400);
 }
+
+#[tokio::test]
+async fn the_search_of_another_service_leads_to_the_one_here() {
+    let node = Node::start().await;
+    let refused = node.get("/components/search?query=rss").await.is(404);
+    let message = refused.error()["message"].to_string();
+    assert!(message.contains("/v1/components?q=WORDS"), "{message}");
+}

@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_engine::{FlowOperation, Service};
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_platform::{RunReplay, UpdateWorkflow, WaitAction, WaitAnswer, WorkflowRunStatus};
+use headwater_platform::{
+    ResultLimits, RunReplay, UpdateWorkflow, WaitAction, WaitAnswer, WorkflowRunStatus,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -319,6 +321,39 @@ async fn c16_a_value_over_the_limit_fails_its_own_step_by_name() {
         assert_eq!((huge.exports.len(), huge.return_value.is_none()), (0, true));
     }
     assert_eq!(events(&world, &flow, None).await, [Value::Null; 0]);
+}
+
+#[tokio::test]
+async fn c16_the_node_sets_how_much_a_step_and_a_run_keep_and_an_error_names_the_option() {
+    let world = World::with(|config| {
+        config.workflow_results = ResultLimits {
+            step_mib: 1,
+            run_mib: 2,
+        };
+    })
+    .await;
+    let names = ["one", "two", "three"];
+    let flow = Flow::of(&names.map(|name| step(name, &[])));
+    let flow = flow.id(&world).await;
+    let kib = |kib: usize| returned_with(json!("x".repeat(kib * 1024)));
+    let run = world.start_run(&flow, json!({})).await;
+    world.step("one").await.ends(kib(1025));
+    let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let message = &run.steps[0].error.as_ref().unwrap().message;
+    assert!(
+        message.contains("at most 1 MiB") && message.contains("--workflow-step-results-mib"),
+        "{message}"
+    );
+    let run = world.start_run(&flow, json!({})).await;
+    for name in names {
+        world.step(name).await.ends(kib(1023));
+    }
+    let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let message = &run.steps[2].error.as_ref().unwrap().message;
+    assert!(
+        message.contains("2 MiB together") && message.contains("--workflow-run-results-mib"),
+        "{message}"
+    );
 }
 
 #[tokio::test]

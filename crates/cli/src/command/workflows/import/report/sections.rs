@@ -90,7 +90,8 @@ pub(super) fn of_all(workflows: &[Workflow]) -> Vec<Section> {
         Section {
             title: "Components of all workflows",
             is_work: true,
-            next: "`headwater list components` shows those that the node has; `headwater publish` the others",
+            next: "the node brings `http-*`, `filter-*`, `delay-*`, `email-*`, `rss-*` and `formatting-*`, and takes those of packages on npm \
+                   from there; publish the others with `headwater publish`",
             items: quoted(components),
         },
     ];

@@ -135,7 +135,11 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         .route("/sources/{id}/config", get(sources::config::show))
         .route(
             "/sources/{id}/subscriptions",
-            get(sources::subscriptions::show),
+            get(sources::subscriptions::show).post(sources::subscriptions::add),
+        )
+        .route(
+            "/sources/{id}/subscriptions/remove",
+            post(sources::subscriptions::remove),
         )
         .route("/sources/{id}/versions", get(sources::versions::list))
         .route(
@@ -171,6 +175,18 @@ fn pages_of_webhooks() -> Router<Arc<Ui>> {
             get(webhooks::create::show).post(webhooks::create::submit),
         )
         .route("/webhooks/{id}", get(webhooks::show::show))
+        .route(
+            "/webhooks/{id}/edit",
+            get(webhooks::edit::show).post(webhooks::edit::submit),
+        )
+        .route(
+            "/webhooks/{id}/subscriptions",
+            post(webhooks::emitters::add),
+        )
+        .route(
+            "/webhooks/{id}/subscriptions/remove",
+            post(webhooks::emitters::remove),
+        )
         .route("/webhooks/{id}/switch", post(webhooks::change::switch))
         .route(
             "/webhooks/{id}/test",

@@ -17,5 +17,6 @@ mod selected;
 pub(crate) mod settings;
 pub(crate) mod signin;
 pub(crate) mod sources;
+mod subscribing;
 pub(crate) mod webhooks;
 pub(crate) mod workflows;

@@ -2,6 +2,8 @@
 
 pub(crate) mod change;
 pub(crate) mod create;
+pub(crate) mod edit;
+pub(crate) mod emitters;
 pub(crate) mod health;
 pub(crate) mod list;
 pub(crate) mod replay;

@@ -77,6 +77,14 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     let span = [("since_ms", &*since), ("until_ms", &*until)];
     visitor.post(&replay, &span).await.is(303);
     node.deliveries_in(&id, "delivered", 1).await;
+    for (path, reason) in [
+        (&*replay, "nothing to send again"),
+        ("/deliveries/retry", "No delivery is left"),
+    ] {
+        let asked = visitor.get(path).await.is(200);
+        assert!(asked.text.contains(reason), "{path}: {}", asked.text);
+        assert!(!asked.text.contains(">Send again</button>"), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -129,4 +137,72 @@ async fn the_node_tells_where_its_options_were_set() {
     let (_, row) = shown.text.split_once("--retained-runs</code>").unwrap();
     let row = row.split("</tr>").next().unwrap();
     assert!(row.contains("123") && row.contains("flag"), "{row}");
+}
+
+#[tokio::test]
+async fn listeners_are_added_and_removed_on_both_pages() {
+    let node = Node::builder().private_network().start().await;
+    let receiver = Receiver::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let webhook = node.webhook(&receiver.url()).await;
+    let id = webhook["id"].as_str().unwrap();
+    let visitor = Visitor::of(&node).await;
+    let listeners = format!("/sources/{}/subscriptions", source.id);
+    let shown = visitor.get(&listeners).await.is(200);
+    for part in ["Nobody is subscribed", "Add a listener", id] {
+        assert!(shown.text.contains(part), "{part}: {}", shown.text);
+    }
+    let refused = visitor
+        .post(&listeners, &[("other", "nobody"), ("channel", "kept")])
+        .await
+        .is(422);
+    assert!(refused.text.contains(r#"value="kept""#), "{}", refused.text);
+
+    visitor.post(&listeners, &[("other", id)]).await.is(303);
+    node.run(&source, json!({"emits": [[{"n": 1}, {}]]})).await;
+    node.deliveries_in(id, "delivered", 1).await;
+    let both = format!("{} {id}", source.id);
+    let remove = format!("{listeners}/remove");
+    visitor.post(&remove, &[("other", &both)]).await.is(303);
+    let shown = visitor.get(&listeners).await.is(200);
+    assert!(
+        shown.text.contains("Nobody is subscribed"),
+        "{}",
+        shown.text
+    );
+
+    let page = format!("/webhooks/{id}");
+    let emitters = format!("{page}/subscriptions");
+    let errors = [("other", source.id.as_str()), ("channel", "$errors")];
+    visitor.post(&emitters, &errors).await.is(303);
+    let shown = visitor.get(&page).await.is(200);
+    let row = format!("href=\"/sources/{}\"", source.id);
+    assert!(shown.text.contains(&row), "{}", shown.text);
+    visitor
+        .post(&format!("{emitters}/remove"), &errors)
+        .await
+        .is(303);
+    let shown = visitor.get(&page).await.is(200);
+    assert!(
+        shown.text.contains("the events of nobody"),
+        "{}",
+        shown.text
+    );
+}
+
+#[tokio::test]
+async fn a_webhook_gets_another_address_and_name() {
+    let node = Node::start().await;
+    let webhook = node.webhook("https://receiver.example/in").await;
+    let page = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
+    let visitor = Visitor::of(&node).await;
+    let edit = format!("{page}/edit");
+    let refused = visitor.post(&edit, &[("url", "no address")]).await;
+    assert!(refused.is(422).text.contains(r#"value="no address""#));
+    let changed = [("url", "https://other.example/in"), ("name", "shop")];
+    visitor.post(&edit, &changed).await.is(303);
+    let shown = visitor.get(&page).await.is(200);
+    for part in ["https://other.example/in", "shop"] {
+        assert!(shown.text.contains(part), "{part}: {}", shown.text);
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use headwater_model::page::Position;
 use headwater_platform::Record;
 use maud::{Markup, html};
 
@@ -32,7 +33,12 @@ pub(crate) async fn show(
         .platform
         .data_store_records(visitor.caller(), &named, &prefix, &visitor.page_request())
         .await?;
-    let users = users::of(&ui, &visitor, &named).await?;
+    // The answer reads the deployments of many workflows, and is the same on all other pages.
+    let page = visitor.page_request::<String>();
+    let users = match page.position == Position::First && prefix.is_empty() {
+        true => Some(users::of(&ui, &visitor, &named).await?),
+        false => None,
+    };
     let name = &named.name;
     let exported: Vec<_> = [("prefix", prefix.as_str())]
         .into_iter()
@@ -62,9 +68,12 @@ pub(crate) async fn show(
             (table(&visitor, name, &records.items))
             (pager(&visitor, &Ends::of(&records, |record| &record.key)))
         }
-        h2 { "Used by" }
-        @if users.items.is_empty() { p.note { "No source and no workflow names it in its props." } }
-        @else { (users::list(&users)) }
+        @if let Some(users) = &users {
+            h2 { "Used by" }
+            @if users.items.is_empty() { p.note { "No source and no workflow names it in its props." } }
+            @else { (users::list(users)) }
+            p.note { "Of workflows, the first 1,000 are looked at." }
+        }
     };
     Ok(Page::of(Section::Data, name.clone(), body)
         .command(format!("headwater data-stores show {}", quoted(name))))

@@ -12,6 +12,7 @@ use crate::{
     fields::Fields,
     part::{
         confirm::{Question, confirm},
+        empty::empty,
         text::{counted, grouped},
     },
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
@@ -85,6 +86,17 @@ async fn change(
 async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) -> PageReply {
     let wanted = &wanted.clone().at(visitor.now_ms);
     let would = change(ui, visitor, wanted, of, true).await?;
+    if would.count == 0 && would.left_out == 0 {
+        let (title, reason) = match of {
+            DeliveryChange::Retry => ("Send again", "No delivery is left to be sent again."),
+            DeliveryChange::Discard => ("Discard", "No delivery is left to be discarded."),
+        };
+        let body = html! {
+            h1 { (title) }
+            (empty(reason, html! { p { a href=(list(wanted)) { "Go back to the list" } } }))
+        };
+        return Ok(Page::of(Section::Deliveries, title, body));
+    }
     let plus = if would.is_capped { " or more" } else { "" };
     let count = format!("{}{plus}", grouped(would.count));
     let (title, button, action) = match of {

@@ -121,8 +121,20 @@ fn nothing(ui: &Ui, shown: &Shown, channel: Option<&str>) -> Markup {
             html! { p { "It had emitted events with the same ids before. " a href={ "/runs/" (run.id) } { "Show which" } } },
         );
     }
+    if run.ended.has_scheduled {
+        return empty(
+            "The last run scheduled its events for later.",
+            html! { p { a href={ (shown.base()) "/events?channel=" (Channel::SCHEDULED) } { "Show those that wait" } } },
+        );
+    }
+    if run.ended.emitted == 0 {
+        return empty(
+            &format!("The last run emitted nothing ({runs} in 24 hours)."),
+            html! { p { a href={ "/runs/" (run.id) } { "Show the run and its log" } " or " a href={ (shown.base()) "/runs" } { "all runs" } } },
+        );
+    }
     empty(
-        &format!("It ran, and emitted nothing that is still kept ({runs} in 24 hours)."),
+        &format!("Nothing that it emitted is kept any more ({runs} in 24 hours)."),
         html! { p { "Of each source, this node keeps the newest " (ui.platform.config().retained_events) " events. " a href={ (shown.base()) "/runs" } { "Show its runs" } } },
     )
 }

@@ -1,25 +1,35 @@
-//! `/sources/{id}/subscriptions`: who gets its events, and whose events it gets.
+//! `/sources/{id}/subscriptions`: who gets its events, and whose events it gets; adds listeners and removes them.
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
 use headwater_model::{
-    id::{EmitterId, ListenerId},
+    id::{EmitterId, ListenerId, SourceId},
     subscription::{EmitterPattern, Subscription},
 };
 use headwater_platform::Owner;
-use maud::{Markup, html};
+use maud::html;
 
 use super::head::Shown;
 use crate::{
-    address::Address as _,
-    part::{code::copyable, empty::empty, text},
+    fields::Fields,
+    page::{
+        subscribing::{Given, Refused, Things, table},
+        webhooks::list::subscriptions,
+    },
+    part::{
+        empty::empty,
+        icon::{Icon, icon},
+    },
     path::PathId,
-    reply::{Page, PageReply, Section},
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
-use headwater_model::id::SourceId;
 
 /// Lists the subscriptions from and to a source.
 pub(crate) async fn show(
@@ -27,27 +37,86 @@ pub(crate) async fn show(
     visitor: Visitor,
     PathId(id): PathId<SourceId>,
 ) -> PageReply {
-    let shown = Shown::of(&ui, &visitor, &id).await?;
-    let all = ui.platform.subscriptions(visitor.caller()).await?;
+    page(&ui, &visitor, &id, None).await
+}
+
+/// Adds a listener.
+pub(crate) async fn add(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<SourceId>,
+    Fields(given): Fields<Given>,
+) -> FormReply {
+    ui.platform.source(visitor.caller(), &id).await?;
+    let added = ui
+        .platform
+        .subscribe(visitor.caller(), id.as_str(), &given.other, given.channel())
+        .await;
+    if let Err(error) = added {
+        let refused = Refused::of(given, error)?;
+        let page = page(&ui, &visitor, &id, Some(&refused)).await?;
+        return Ok(page
+            .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+            .into_response());
+    }
+    Ok(back(
+        &visitor,
+        &id,
+        "The listener gets its events from now on",
+    ))
+}
+
+/// Removes a subscription: `other` names its emitter and its listener, because one to everything is shown here, too.
+pub(crate) async fn remove(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<SourceId>,
+    Fields(given): Fields<Given>,
+) -> FormReply {
+    ui.platform.source(visitor.caller(), &id).await?;
+    let (emitter, listener) = given.other.split_once(' ').unwrap_or_default();
+    ui.platform
+        .unsubscribe(visitor.caller(), emitter, listener, given.channel())
+        .await?;
+    Ok(back(&visitor, &id, "The subscription is removed"))
+}
+
+fn back(visitor: &Visitor, id: &SourceId, line: &str) -> Response {
+    see_other_saying(visitor, &format!("/sources/{id}/subscriptions"), line)
+}
+
+async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refused>) -> PageReply {
+    let shown = Shown::of(ui, visitor, id).await?;
+    let owner = &shown.view.source.owner;
+    let workspace = owner.workspace_id.as_ref();
+    let all = subscriptions(ui, visitor, workspace.cloned()).await?;
+    let things = Things::of(ui, visitor, workspace).await?;
     let emitter = EmitterId::Source(id.clone());
     let listener = ListenerId::Source(id.clone());
-    let owner = &shown.view.source.owner;
     let from = all
         .iter()
         .filter(|one| is_of(&one.emitter, &emitter, owner));
     let from: Vec<_> = from.collect();
     let to: Vec<_> = all.iter().filter(|one| one.listener == listener).collect();
+    let base = format!("{}/subscriptions", shown.base());
+    let removal = |one: &Subscription| {
+        let both = format!("{} {}", one.emitter, one.listener);
+        (format!("{base}/remove"), both)
+    };
     let body = html! {
-        (shown.head(&ui, &visitor, "subscriptions"))
+        (shown.head(ui, visitor, "subscriptions"))
         h2 { "Who gets its events" }
         @if from.is_empty() {
             (empty("Nobody is subscribed to it; its events can be read here and over the API.", html! {
-                p { (copyable(&format!("headwater subscriptions create --emitter {} --listener WEBHOOK", shown.quoted()))) }
+                p { "Choose a listener below, or " a href={ "/webhooks/new?source=" (id) } { "create a webhook" } " that gets its events." }
             }))
-        } @else { (table(&from, |one| listener_cell(&one.listener))) }
+        } @else { (table(&from, visitor, "Listener", |one| things.listener(&one.listener), removal)) }
+        h3 { "Add a listener" }
+        (things.add_listener(&base, &emitter, refused))
+        p { a.button href={ "/webhooks/new?source=" (id) } { (icon(Icon::Plus)) "New webhook for its events" } }
         @if !to.is_empty() {
             h2 { "Whose events it gets" }
-            (table(&to, |one| html! { code { (one.emitter) } }))
+            (table(&to, visitor, "Emitter", |one| things.emitter(&one.emitter), removal))
         }
     };
     Ok(Page::of(
@@ -55,7 +124,11 @@ pub(crate) async fn show(
         format!("{} · subscriptions", shown.name()),
         body,
     )
-    .command("headwater subscriptions list"))
+    .command("headwater subscriptions list")
+    .command(format!(
+        "headwater subscriptions create --emitter {} --listener WEBHOOK",
+        shown.quoted()
+    )))
 }
 
 /// Whether the pattern means the source, among others perhaps.
@@ -67,28 +140,4 @@ fn is_of(pattern: &EmitterPattern, emitter: &EmitterId, owner: &Owner) -> bool {
         EmitterPattern::User(id) => owner.user_id == *id,
         EmitterPattern::Workspace(id) => owner.workspace_id.as_ref() == Some(id),
     }
-}
-
-fn table(subscriptions: &[&Subscription], other: impl Fn(&Subscription) -> Markup) -> Markup {
-    html! {
-        table.list {
-            thead { tr { th scope="col" { "Other side" } th scope="col" { "Channel" } th scope="col" { "Id" } } }
-            tbody {
-                @for one in subscriptions {
-                    tr {
-                        td { (other(one)) }
-                        td data-label="Channel" {
-                            @if one.channel.name().is_empty() { span.note { "all but the node's own" } }
-                            @else { (text::line(one.channel.name())) }
-                        }
-                        td data-label="Id" { code { (one.id) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn listener_cell(listener: &ListenerId) -> Markup {
-    html! { a href=(listener.address()) { code { (listener) } } }
 }

@@ -69,7 +69,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
 }
 
 /// The subscriptions of a workspace, whoever created them, or those of the visitor.
-pub(super) async fn subscriptions(
+pub(crate) async fn subscriptions(
     ui: &Ui,
     visitor: &Visitor,
     workspace: Option<WorkspaceId>,

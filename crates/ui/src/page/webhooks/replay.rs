@@ -14,6 +14,7 @@ use crate::{
     page::deliveries::list::capped,
     part::{
         confirm::{Question, confirm},
+        empty::empty,
         text::{self, counted},
         time,
     },
@@ -66,6 +67,7 @@ pub(crate) async fn show(
     if with_delivered {
         fields.push(("delivered", "true"));
     }
+    let has_some = counts.dead.count > 0 || with_delivered && counts.delivered.count > 0;
     let dead = capped(counts.dead);
     let title = match (with_delivered, counts.dead.count) {
         (true, _) => format!(
@@ -91,7 +93,10 @@ pub(crate) async fn show(
     let body = html! {
         p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(&webhook))) } }
         (choices(&base, &chosen, with_delivered))
-        (confirm(&question))
+        @if has_some { (confirm(&question)) } @else {
+            h1 { "Send again" }
+            (empty("There is nothing to send again here.", html! { p { a href=(base) { "Go back to the webhook" } } }))
+        }
     };
     let told = match since_ms.0 {
         0 => "1970-01-01".to_owned(),

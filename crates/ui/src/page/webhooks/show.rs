@@ -16,10 +16,14 @@ use super::{
     list::{name, state_of},
 };
 use crate::{
-    page::runs::show::delivery_state,
+    page::{
+        runs::show::delivery_state,
+        subscribing::{self, Refused, Things},
+    },
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar,
         history::history,
         icon::{Icon, icon},
         pager::{Ends, pager},
@@ -30,6 +34,7 @@ use crate::{
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -39,43 +44,60 @@ pub(crate) async fn show(
     visitor: Visitor,
     PathId(id): PathId<WebhookId>,
 ) -> PageReply {
+    page(&ui, &visitor, &id, None).await
+}
+
+/// The page, with the form for another emitter as it was refused.
+pub(super) async fn page(
+    ui: &Ui,
+    visitor: &Visitor,
+    id: &WebhookId,
+    refused: Option<&Refused>,
+) -> PageReply {
     let caller = visitor.caller();
-    let webhook = ui.platform.webhook(caller, &id).await?;
+    let webhook = ui.platform.webhook(caller, id).await?;
     let wanted = visitor.parameter("state");
     let state = wanted.as_deref().and_then(state_named);
     let deliveries = ui
         .platform
-        .deliveries(caller, &id, state, &visitor.page_request())
+        .deliveries(caller, id, state, &visitor.page_request())
         .await?;
     let recent = ui
         .platform
-        .webhooks_health(std::slice::from_ref(&id))
+        .webhooks_health(std::slice::from_ref(id))
         .await?
         .pop()
         .unwrap_or_default();
     let listener = ListenerId::Webhook(id.clone());
     let workspace = webhook.owner.workspace_id.clone();
-    let mut subscriptions = super::list::subscriptions(&ui, &visitor, workspace).await?;
+    let mut subscriptions = super::list::subscriptions(ui, visitor, workspace.clone()).await?;
     subscriptions.retain(|one| one.listener == listener);
+    let things = Things::of(ui, visitor, workspace.as_ref()).await?;
     let body = html! {
-        (head(&webhook, &recent, &visitor))
+        div data-part="head" { (head(&webhook, &recent, visitor)) }
         h2 { "Subscriptions" }
         @if Scope::of(&subscriptions).is_open() { p.flash.warning { (icon(Icon::Warning)) "It gets the events of everything of a kind, also of what is deployed later." } }
-        (subscriptions_of(&subscriptions, &webhook))
+        (subscriptions_of(&subscriptions, id, visitor, &things))
+        h3 { "Add an emitter" }
+        (things.add_emitter(&format!("/webhooks/{id}/subscriptions"), refused))
+        (live_bar())
+        div data-part="deliveries" {
         h2 { "Deliveries" }
-        (states(&visitor, state))
+        (states(visitor, state))
         @if deliveries.items.is_empty() {
             (empty(match state { None => "Nothing was sent to it yet.", Some(_) => "None of its deliveries is in this state." }, html! {
                 @if subscriptions.is_empty() { p { "It is subscribed to nothing." } }
             }))
         } @else {
-            (table(&deliveries.items, &visitor))
-            (pager(&visitor, &Ends::of(&deliveries, |delivery| &delivery.id)))
+            (table(&deliveries.items, visitor))
+            (pager(visitor, &Ends::of(&deliveries, |delivery| &delivery.id)))
+        }
         }
         h2 { "Checking signatures" }
         (snippets())
     };
     Ok(Page::of(Section::Webhooks, name(&webhook).to_owned(), body)
+        .changing(&Topic::Webhooks, visitor)
         .command(format!("headwater deliveries list {id}")))
 }
 
@@ -88,6 +110,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
             (state_of(webhook, visitor))
             div.actions {
                 form method="post" action={ (base) "/test" } { button { "Send a test event" } }
+                a.button href={ (base) "/edit" } { "Edit" }
                 a.button href={ (base) "/replay" } { "Send dead ones again" }
                 a.button href={ (base) "/secret" } { "Replace the secret" }
                 form method="post" action={ (base) "/switch" } {
@@ -127,32 +150,23 @@ fn secrets(webhook: &Webhook, visitor: &Visitor) -> Markup {
     }
 }
 
-fn subscriptions_of(subscriptions: &[Subscription], webhook: &Webhook) -> Markup {
+fn subscriptions_of(
+    subscriptions: &[Subscription],
+    id: &WebhookId,
+    visitor: &Visitor,
+    things: &Things,
+) -> Markup {
+    let all: Vec<_> = subscriptions.iter().collect();
+    let removal = |one: &Subscription| {
+        let action = format!("/webhooks/{id}/subscriptions/remove");
+        (action, one.emitter.to_string())
+    };
     html! {
-        @if subscriptions.is_empty() {
-            (empty("It gets the events of nobody.", html! {
-                p { (copyable(&format!("headwater subscriptions create --emitter SOURCE --listener {}", webhook.id))) }
-            }))
+        @if all.is_empty() {
+            (empty("It gets the events of nobody.", html! { p { "Choose below whose events it is to get." } }))
         } @else {
-            table.list {
-                thead { tr { th scope="col" { "Emitter" } th scope="col" { "Channel" } } }
-                tbody { @for one in subscriptions { tr {
-                    td { (emitter(&one.emitter.to_string())) }
-                    td data-label="Channel" { @if one.channel.name().is_empty() { span.note { "all but the node's own" } } @else { (text::line(one.channel.name())) } }
-                } } }
-            }
+            (subscribing::table(&all, visitor, "Emitter", |one| things.emitter(&one.emitter), removal))
         }
-    }
-}
-
-/// An emitter, with the way to it if it is a single one.
-fn emitter(id: &str) -> Markup {
-    match id {
-        "dc_*" => html! { "every source" },
-        "p_*" => html! { "every workflow" },
-        id if id.starts_with("dc_") => html! { a href={ "/sources/" (id) } { code { (id) } } },
-        id if id.starts_with("p_") => html! { a href={ "/workflows/" (id) } { code { (id) } } },
-        id => html! { code { (id) } },
     }
 }
 

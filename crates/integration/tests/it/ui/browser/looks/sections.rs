@@ -212,6 +212,7 @@ async fn webhooks_are_for_everybody_in_every_look() {
         &format!("/webhooks/{}", id(&webhook)),
         &[
             ("webhook", ""),
+            ("webhook-edit", "/edit"),
             ("webhook-replay", "/replay"),
             ("webhook-secret", "/secret"),
             ("webhook-test", "/test"),

@@ -1,0 +1,114 @@
+//! `/webhooks/{id}/edit`: another address or name.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use headwater_model::id::WebhookId;
+use headwater_platform::{PlatformError, UpdateWebhook, Webhook};
+use maud::html;
+use serde::Deserialize;
+
+use super::list::name;
+use crate::{
+    fields::Fields,
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
+    path::PathId,
+    problem::capital,
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// The form's fields. An empty name is none.
+#[derive(Deserialize)]
+pub(crate) struct Edited {
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// Asks for both, with those that it has.
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<WebhookId>,
+) -> PageReply {
+    let webhook = ui.platform.webhook(visitor.caller(), &id).await?;
+    let given = Edited {
+        url: webhook.url.clone(),
+        name: webhook.name.clone().unwrap_or_default(),
+    };
+    Ok(form(&webhook, &given, None))
+}
+
+/// Changes them.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    PathId(id): PathId<WebhookId>,
+    Fields(given): Fields<Edited>,
+) -> FormReply {
+    let webhook = ui.platform.webhook(visitor.caller(), &id).await?;
+    let named = Some(given.name.trim().to_owned()).filter(|name| !name.is_empty());
+    let change = UpdateWebhook {
+        url: Some(given.url.trim().to_owned()),
+        name: Some(named),
+        ..UpdateWebhook::default()
+    };
+    match ui
+        .platform
+        .update_webhook(visitor.caller(), &id, change)
+        .await
+    {
+        Ok(changed) => Ok(saved(&visitor, &changed)),
+        Err(error @ PlatformError::Invalid(_)) => {
+            let page = form(&webhook, &given, Some(&capital(&error.to_string())));
+            Ok(page
+                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+                .into_response())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn saved(visitor: &Visitor, webhook: &Webhook) -> Response {
+    let line = format!("{} is changed", name(webhook));
+    see_other_saying(visitor, &format!("/webhooks/{}", webhook.id), &line)
+}
+
+fn form(webhook: &Webhook, given: &Edited, wrong: Option<&str>) -> Page {
+    let base = format!("/webhooks/{}", webhook.id);
+    let body = html! {
+        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(webhook))) } }
+        header.title { h1 { "Edit the webhook" } }
+        form method="post" action={ (base) "/edit" } {
+            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (text::value(wrong)) } } }
+            div.field {
+                label for="url" { "Address" }
+                input #url type="url" name="url" required value=(given.url) aria-describedby="url-hint"
+                    aria-invalid=[wrong.map(|_| "true")] autofocus[wrong.is_some()];
+                p.hint #url-hint { "Deliveries that wait for the webhook go to the new address, too. Secret and subscriptions stay." }
+            }
+            div.field {
+                label for="name" { "Name" }
+                input #name name="name" value=(given.name) autocomplete="off";
+            }
+            div.actions {
+                button.primary { "Save" }
+                a.button.quiet href=(base) { "Go back" }
+            }
+        }
+    };
+    Page::of(Section::Webhooks, "Edit the webhook", body).command(format!(
+        "headwater webhooks update {} --url URL --name NAME",
+        webhook.id
+    ))
+}

@@ -6,6 +6,7 @@
 pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod failure;
+mod indexed;
 pub(crate) mod npm;
 pub(crate) mod search;
 pub(crate) mod submission;

@@ -10,6 +10,7 @@ mod indexed;
 pub(crate) mod npm;
 pub(crate) mod search;
 pub(crate) mod submission;
+mod syntax;
 pub(crate) mod templates;
 pub(crate) mod trial;
 pub(crate) mod wizard;

@@ -42,14 +42,14 @@
     return button !== null;
   };
 
-  /** Puts the cursor where the node found that the code does not parse, in the middle of what is seen. */
+  /** Puts the cursor where the node found that the code does not parse. */
   const markFault = ({ EditorView }, view) => {
     const fault = document.querySelector("[data-fault-line]")?.dataset;
     const lines = view.state.doc.lines;
     if (!fault || fault.faultLine > lines) return;
     const line = view.state.doc.line(Number(fault.faultLine));
     const anchor = Math.min(line.from + Number(fault.faultColumn) - 1, line.to);
-    view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+    view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor) });
     view.focus();
   };
 

@@ -113,6 +113,7 @@ macro_rules! conformance_tests {
                 one_component_per_key_is_listed,
                 components_of_steps_are_not_listed,
                 components_are_searched,
+                drafts_without_a_source_are_left_out,
                 components_are_paged_both_ways,
             }
             sources {

@@ -56,6 +56,8 @@ pub struct ComponentFilter {
     pub app: Option<String>,
     /// Its type.
     pub component_type: Option<ComponentType>,
+    /// Whether unpublished components have to be those of sources: drafts that were never deployed are not.
+    pub of_sources: bool,
 }
 
 /// A component without its code.
@@ -103,6 +105,8 @@ pub trait Registry {
     /// MUST leave out those of steps (`conformance::registry::components_of_steps_are_not_listed`).
     /// MUST list one component per key: the owner's unpublished one that the key refers to if there is one, else the
     /// published one that wins (`conformance::registry::one_component_per_key_is_listed`).
+    /// MUST list the one of a source, where only those are asked for and a later draft has its key
+    /// (`conformance::registry::drafts_without_a_source_are_left_out`).
     /// MUST count and page the components that match the filter
     /// (`conformance::registry::components_are_searched`, `conformance::registry::components_are_paged_both_ways`).
     async fn components(

@@ -234,6 +234,7 @@ pub(super) fn component_filter(
             ListedType::Source => ComponentType::Source,
             ListedType::Action => ComponentType::Action,
         }),
+        of_sources: false,
     }
 }
 

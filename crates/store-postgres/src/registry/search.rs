@@ -18,16 +18,16 @@ use crate::{
 
 /// One row per key that the owner can use, and one per component without a key; then the filter.
 /// `place` is the row's position in the listing. Parameters: owner, components that are not the last of their key, type,
-/// app, words.
+/// app, words, whether only those of sources are asked for.
 const FOUND: &str = "
-    WITH not_last AS (SELECT id, key FROM component_search WHERE id = ANY($2)),
+    WITH not_last AS (SELECT id, key FROM component_search WHERE {asked} AND id = ANY($2)),
     meant AS (
         SELECT max(id) AS id, key AS place FROM component_search
-        WHERE {owner} AND key IS NOT NULL AND key NOT IN (SELECT key FROM not_last) GROUP BY key
+        WHERE {owner} AND {asked} AND key IS NOT NULL AND key NOT IN (SELECT key FROM not_last) GROUP BY key
         UNION ALL
         SELECT id, key FROM not_last
         UNION ALL
-        SELECT id, {keyless} FROM component_search WHERE {owner} AND key IS NULL
+        SELECT id, {keyless} FROM component_search WHERE {owner} AND {asked} AND key IS NULL
     ),
     drafts AS (
         SELECT id, place FROM meant
@@ -50,6 +50,9 @@ const FOUND: &str = "
 
 /// The position of a component without a key: after all keys, in creation order.
 const KEYLESS_PLACE: &str = "chr(1114111) || id";
+
+/// The condition of unpublished components, if only those of sources are asked for.
+const OF_SOURCES: &str = "(NOT $6::boolean OR id IN (SELECT component_id FROM sources))";
 
 /// Writes the text that a component is searched by.
 pub(crate) async fn index(
@@ -80,6 +83,7 @@ pub(super) async fn page(
     let not_last = drafts::not_last(connection, owner).await?;
     let found = FOUND
         .replace("{owner}", &of_owner)
+        .replace("{asked}", OF_SOURCES)
         .replace("{keyless}", KEYLESS_PLACE);
     let component_type = filter.component_type.as_ref().map(name_of).transpose()?;
     let app = filter.app.as_ref().map(|app| format!(" {app} "));
@@ -88,22 +92,29 @@ pub(super) async fn page(
         .iter()
         .map(|word| word.to_lowercase())
         .collect();
-    let filtered: Params<'_> = &[&owner_id, &not_last, &component_type, &app, &words];
+    let filtered: Params<'_> = &[
+        &owner_id,
+        &not_last,
+        &component_type,
+        &app,
+        &words,
+        &filter.of_sources,
+    ];
     let total: i64 = connection
         .value(&format!("{found} SELECT count(*) FROM found"), filtered)
         .await
         .map_err(&failed)?;
     let (bound, order, cursor) = match &page.position {
-        Position::First => ("$6::text = ''", "ASC", ""),
+        Position::First => ("$7::text = ''", "ASC", ""),
         Position::After(after) => ("place > {place}", "ASC", after.as_str()),
         Position::Before(before) => ("place < {place}", "DESC", before.as_str()),
     };
     let place =
-        format!("(SELECT coalesce(key, {KEYLESS_PLACE}) FROM component_search WHERE id = $6)");
+        format!("(SELECT coalesce(key, {KEYLESS_PLACE}) FROM component_search WHERE id = $7)");
     let bound = bound.replace("{place}", &place);
     let sql = format!(
         "{found} SELECT id, description, code_url, code_hash, created_at, updated_at, is_published
-         FROM (SELECT * FROM found WHERE {bound} ORDER BY place {order} LIMIT $7) AS listed
+         FROM (SELECT * FROM found WHERE {bound} ORDER BY place {order} LIMIT $8) AS listed
          JOIN components USING (id) ORDER BY place"
     );
     let limit = signed(page.limit);

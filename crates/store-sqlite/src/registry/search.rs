@@ -19,14 +19,14 @@ use crate::{
 /// One row per key that the owner can use, and one per component without a key; then the filter.
 /// `place` is the row's position in the listing.
 const FOUND: &str = "
-    WITH not_last AS (SELECT id, key FROM component_search WHERE id IN (SELECT value FROM json_each(:not_last))),
+    WITH not_last AS (SELECT id, key FROM component_search WHERE {asked} AND id IN (SELECT value FROM json_each(:not_last))),
     meant AS (
         SELECT max(id) AS id, key AS place FROM component_search
-        WHERE {owner} AND key IS NOT NULL AND key NOT IN (SELECT key FROM not_last) GROUP BY key
+        WHERE {owner} AND {asked} AND key IS NOT NULL AND key NOT IN (SELECT key FROM not_last) GROUP BY key
         UNION ALL
         SELECT id, key FROM not_last
         UNION ALL
-        SELECT id, {keyless} FROM component_search WHERE {owner} AND key IS NULL
+        SELECT id, {keyless} FROM component_search WHERE {owner} AND {asked} AND key IS NULL
     ),
     drafts AS (
         SELECT id, place FROM meant
@@ -47,6 +47,9 @@ const FOUND: &str = "
 
 /// The position of a component without a key: after all keys, in creation order.
 const KEYLESS_PLACE: &str = "char(1114111) || id";
+
+/// The condition of unpublished components, if only those of sources are asked for.
+const OF_SOURCES: &str = "(NOT :of_sources OR id IN (SELECT component_id FROM sources))";
 
 /// Writes the text that a component is searched by.
 pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Result<(), StoreError> {
@@ -86,6 +89,7 @@ pub(super) fn page(
     let not_last = to_json(&drafts::not_last(connection, owner)?)?;
     let found = FOUND
         .replace("{owner}", &of_owner)
+        .replace("{asked}", OF_SOURCES)
         .replace("{keyless}", KEYLESS_PLACE);
     let component_type = filter.component_type.as_ref().map(name_of).transpose()?;
     let app = filter.app.as_ref().map(|app| format!(" {app} "));
@@ -100,6 +104,7 @@ pub(super) fn page(
         .and_then(|mut statement| {
             let parameters = named_params! {
                 ":owner": owner_id, ":not_last": not_last, ":type": component_type, ":app": app, ":words": words,
+                ":of_sources": filter.of_sources,
             };
             statement.query_row(parameters, |row| row.get(0))
         })
@@ -120,7 +125,7 @@ pub(super) fn page(
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let parameters = named_params! {
         ":owner": owner_id, ":not_last": not_last, ":type": component_type, ":app": app, ":words": words,
-        ":cursor": cursor, ":limit": page.limit,
+        ":of_sources": filter.of_sources, ":cursor": cursor, ":limit": page.limit,
     };
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut items = Vec::new();

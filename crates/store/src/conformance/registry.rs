@@ -305,9 +305,42 @@ pub async fn components_are_searched(factory: &dyn Factory) {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             app: app.map(str::to_owned),
             component_type,
+            of_sources: false,
         };
         assert_eq!(listed(&*store, &mine, &filter).await, found, "{filter:?}");
     }
+}
+
+/// Published components and those of sources stay, whatever was saved under their keys later.
+pub async fn drafts_without_a_source_are_left_out(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    begin_of(&*store, epoch, draft(&mine, Some("shop-new"), "0.0.2"), "a").await;
+    begin_of(&*store, epoch, draft(&mine, Some("shop-old"), "0.0.2"), "b").await;
+    for (key, version) in [
+        (Some("shop-new"), "0.0.3"),
+        (Some("shop-old"), "0.0.1"),
+        (Some("other"), "2.0.0"),
+        (Some("trial"), "0.0.1"),
+        (None, "0.0.1"),
+    ] {
+        save(&*store, draft(&mine, key, version)).await;
+    }
+    publish(&*store, &mine.user_id, "other", "1.0.0").await;
+    let of_sources = ComponentFilter {
+        of_sources: true,
+        ..ComponentFilter::default()
+    };
+    assert_eq!(
+        listed(&*store, &mine, &of_sources).await,
+        ["other 1.0.0*", "shop-new 0.0.2", "shop-old 0.0.2"]
+    );
+    assert_eq!(
+        listed(&*store, &mine, &ComponentFilter::default())
+            .await
+            .len(),
+        5
+    );
 }
 
 /// Components page in the order of keys and back, keyless ones behind them.
@@ -323,8 +356,7 @@ pub async fn components_are_paged_both_ways(factory: &dyn Factory) {
     let ids = [a, b, c, keyless, keyless_2].map(|component| component.id);
     let filter = ComponentFilter {
         words: vec!["row".to_owned()],
-        app: None,
-        component_type: None,
+        ..ComponentFilter::default()
     };
     let with_other = store
         .components(&mine, &filter, &PageRequest::first(10))

@@ -42,6 +42,17 @@
     return button !== null;
   };
 
+  /** Puts the cursor where the node found that the code does not parse. */
+  const markFault = ({ EditorView }, view) => {
+    const fault = document.querySelector("[data-fault-line]")?.dataset;
+    const lines = view.state.doc.lines;
+    if (!fault || fault.faultLine > lines) return;
+    const line = view.state.doc.line(Number(fault.faultLine));
+    const anchor = Math.min(line.from + Number(fault.faultColumn) - 1, line.to);
+    view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor) });
+    view.focus();
+  };
+
   const mount = (editor, field) => {
     const { EditorView, basicSetup, indentWithTab, keymap } = editor;
     const label = document.querySelector(`label[for="${CSS.escape(field.id)}"]`);
@@ -82,6 +93,7 @@
       ],
     });
     label?.addEventListener("click", () => view.focus());
+    markFault(editor, view);
     field.hidden = true;
     // An empty field that nobody sees would keep the form from being sent, and say nothing.
     field.required = false;

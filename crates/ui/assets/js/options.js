@@ -79,6 +79,8 @@
 
   /** Loads the options of fields that have none yet, from the top, as far as all that is needed above is there. */
   const loadNext = async () => {
+    const accounts = hw.all("[data-needed]", form).filter((field) => field.querySelector("[data-connects]"));
+    if (!accounts.every(isFilled)) return;
     for (const field of hw.all("[data-field]", form)) {
       const prop = field.dataset.field;
       const button = field.querySelector('button[value^="load:"]');

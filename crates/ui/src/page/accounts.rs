@@ -7,4 +7,4 @@ pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod rename;
 pub(crate) mod show;
-mod uses;
+pub(crate) mod uses;

@@ -6,9 +6,11 @@
 pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod failure;
+mod indexed;
 pub(crate) mod npm;
 pub(crate) mod search;
 pub(crate) mod submission;
+mod syntax;
 pub(crate) mod templates;
 pub(crate) mod trial;
 pub(crate) mod wizard;

@@ -16,7 +16,7 @@ use crate::{
     cookie::Cookie,
     fields::Fields,
     part::{
-        code::copyable,
+        code::{copyable, quoted},
         icon::{Icon, icon},
         text,
     },
@@ -35,11 +35,11 @@ pub(crate) struct SignIn {
 }
 
 /// Asks for a key.
-pub(crate) async fn show(AnyVisitor(visit): AnyVisitor) -> FormReply {
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, AnyVisitor(visit): AnyVisitor) -> FormReply {
     if visit.signed_in.is_some() {
         return Ok(see_other(&next_of(&visit)));
     }
-    Ok(form(&next_of(&visit), None).into_response())
+    Ok(form(&ui, &next_of(&visit), None).into_response())
 }
 
 /// Begins a session.
@@ -53,11 +53,11 @@ pub(crate) async fn submit(
         Ok(new) => Ok(begun(&visit, &new, own_path(&given.next))),
         Err(PlatformError::Unauthenticated) => {
             let wrong = "Nobody has this key, or it was revoked. Copy it again, or create another with `headwater keys create`.";
-            let page = form(&given.next, Some(wrong));
+            let page = form(&ui, &given.next, Some(wrong));
             Ok(page.with_status(StatusCode::UNAUTHORIZED).into_response())
         }
         Err(error @ PlatformError::SignInThrottled { .. }) => {
-            let page = form(&given.next, Some(&capital(&error.to_string())));
+            let page = form(&ui, &given.next, Some(&capital(&error.to_string())));
             Ok(page
                 .with_status(StatusCode::TOO_MANY_REQUESTS)
                 .into_response())
@@ -159,11 +159,12 @@ fn next_of(visit: &Visit) -> String {
     own_path(&next).to_owned()
 }
 
-fn form(next: &str, wrong: Option<&str>) -> Page {
-    Page::new("Sign in", markup(next, wrong))
+fn form(ui: &Ui, next: &str, wrong: Option<&str>) -> Page {
+    let url = &ui.platform.config().public_url;
+    Page::new("Sign in", markup(url, next, wrong))
 }
 
-fn markup(next: &str, wrong: Option<&str>) -> Markup {
+fn markup(url: &str, next: &str, wrong: Option<&str>) -> Markup {
     html! {
         section.signin {
             h1 { (icon(Icon::Source)) "Headwater" }
@@ -181,9 +182,9 @@ fn markup(next: &str, wrong: Option<&str>) -> Markup {
             }
             p.note {
                 "The first key is in the file " code { "api-key" } " of the node's data folder. On the node's machine, a \
-                 command opens this page signed in:"
+                 command opens this page signed in, with the path of that folder for " code { "DATA_DIR" } ":"
             }
-            p { (copyable("headwater open")) }
+            p { (copyable(&format!("headwater open --url {} --data-dir DATA_DIR", quoted(url)))) }
         }
     }
 }

@@ -4,6 +4,7 @@ use headwater_integration::Decision;
 use serde_json::{Value, json};
 
 use super::{World, link, url, whoami};
+use crate::ui::Visitor;
 
 #[tokio::test]
 async fn a_token_that_has_ended_is_renewed_before_the_run() {
@@ -66,6 +67,10 @@ async fn what_the_provider_renews_no_more_fails_runs_with_what_to_do() {
     }
     let account = world.account().await;
     assert_eq!(account["health"]["status"], "refused", "{account}");
+    let visitor = Visitor::of(&world.node).await;
+    let page = visitor.get(&format!("/sources/{}/runs", source.id)).await;
+    let link = format!("<a href=\"/accounts/{}\"", world.account);
+    assert!(page.is(200).text.contains(&link), "{link}");
     // The provider was asked once, not for every run.
     assert_eq!(
         world.provider.seen().await["failures"]

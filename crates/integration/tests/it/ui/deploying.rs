@@ -221,6 +221,25 @@ async fn what_does_not_fit_is_told_at_its_field_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn a_syntax_error_is_shown_at_its_place() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let wrong = "export default {\n  name: 'x',\n  run() { this.$emit(; },\n};";
+    for action in ["save", "try"] {
+        let fields = [("code", wrong), ("action", action)];
+        let refused = visitor.post("/deploy/code", &fields).await.is(422).text;
+        for part in [
+            "<pre",
+            "data-fault-line=\"3\"",
+            "Line 3, column 22",
+            "3 |   run() { this.$emit(; },\n  |                      ^",
+        ] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn code_that_does_not_build_stays_and_says_why() {
     let node = Node::start().await;
     let visitor = Visitor::of(&node).await;
@@ -428,7 +447,7 @@ async fn a_field_of_an_account_that_is_a_choice_is_one_on_the_page() {
     let form = visitor.get("/accounts/new?app=postgresql").await.is(200);
     let option = "<option value=\"skip_verification\">skip: any certificate will do";
     assert!(form.text.contains(option), "{}", form.text);
-    assert!(form.text.contains("a server without TLS refuses it"));
+    assert!(form.text.contains("the server has to have TLS turned on"));
     let mut fields = vec![
         ("app", "postgresql"),
         ("field.host", "db.example"),
@@ -458,6 +477,55 @@ async fn a_new_node_offers_examples_and_packages() {
     }
     let found = visitor.get("/deploy?q=nothing").await.is(200).text;
     assert!(!found.contains("template=http"), "{found}");
+}
+
+#[tokio::test]
+async fn a_search_offers_components_of_packages_below_those_of_the_node() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let own = "export default { key: 'shop-postgres', name: 'Own of Postgres', version: '0.0.1', description: 'A new row', run() {} };";
+    node.deploy(own, json!({})).await;
+    for (words, specifier) in [
+        (
+            "slack+new+message",
+            "npm:@pipedream/slack/sources/new-message-in-channels/new-message-in-channels.mjs",
+        ),
+        (
+            "postgres+new+row",
+            "npm:@pipedream/postgresql/sources/new-row/new-row.mjs",
+        ),
+    ] {
+        let found = visitor
+            .get(&format!("/deploy?q={words}"))
+            .await
+            .is(200)
+            .text;
+        let form = format!("<form method=\"post\" action=\"/deploy/{specifier}\"");
+        assert!(found.contains(&form), "{form}: {found}");
+    }
+    let found = visitor.get("/deploy?q=postgres+new+row").await.is(200).text;
+    let [own, packaged] = ["Own of Postgres", "In npm packages"].map(|it| found.find(it));
+    assert!(own.is_some() && own < packaged, "{found}");
+}
+
+#[tokio::test]
+async fn drafts_that_no_source_runs_are_listed_only_when_asked_for() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    written(&visitor).await;
+    let deployed = BOARDS.replace("'Boards'", "'In a source'");
+    let props = json!({"url": "u", "board": "b", "mode": "plain"});
+    node.deploy(&deployed, props).await;
+    let drafted = |page: &str| page.contains(">Boards<");
+    for query in ["", "?q=boards"] {
+        let shown = visitor.get(&format!("/deploy{query}")).await.is(200).text;
+        assert!(
+            !drafted(&shown) && shown.contains("Without 1 draft"),
+            "{shown}"
+        );
+    }
+    let all = visitor.get("/deploy?drafts=true").await.is(200).text;
+    assert!(drafted(&all) && all.contains("In a source"), "{all}");
 }
 
 #[tokio::test]

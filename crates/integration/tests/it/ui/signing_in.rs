@@ -155,3 +155,11 @@ async fn cookies_open_pages_and_keys_open_the_api() {
     let page = node.get("//sources").await.is(303);
     assert_eq!(page.header("location"), "/signin?next=%2Fsources");
 }
+
+#[tokio::test]
+async fn the_page_names_the_command_that_signs_in_at_this_node() {
+    let node = Node::start().await;
+    let page = node.with_key(None).get("//signin").await.is(200);
+    let command = format!("headwater open --url {} --data-dir DATA_DIR", node.url());
+    assert!(page.text.contains(&command), "{}", page.text);
+}

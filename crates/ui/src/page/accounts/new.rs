@@ -18,6 +18,7 @@ use crate::{
         code::{copyable, quoted},
         empty::empty,
         icon::{Icon, icon},
+        markdown::markdown,
         pager::{Ends, pager},
         text,
     },
@@ -99,14 +100,31 @@ fn entered(given: &[(String, String)]) -> Map<String, Value> {
         .filter(|(_, text)| !text.is_empty())
         .map(|(name, text)| (name.to_owned(), Value::from(text.replace("\r\n", "\n"))))
         .collect();
-    let lines = given
-        .iter()
-        .filter(|(name, _)| name == "lines")
-        .flat_map(|(_, text)| text.lines());
-    for (name, value) in lines.filter_map(|line| line.split_once('=')) {
-        fields.insert(name.trim().to_owned(), Value::from(value.trim()));
+    let lines = given.iter().filter(|(name, _)| name == "lines");
+    for (name, value) in lines.flat_map(|(_, text)| in_lines(text)) {
+        fields.insert(name, Value::from(value));
     }
     fields
+}
+
+/// Names and values, one pair per line; a key or a certificate (PEM) goes on until its last line.
+fn in_lines(text: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        match (pairs.last_mut(), line.split_once('=')) {
+            (Some((_, value)), _) if is_open(value) => *value = format!("{value}\n{}", line.trim()),
+            (_, Some((name, value))) => {
+                pairs.push((name.trim().to_owned(), value.trim().to_owned()))
+            }
+            (_, None) => {}
+        }
+    }
+    pairs
+}
+
+/// Whether a value is a key or a certificate without its last line.
+fn is_open(value: &str) -> bool {
+    value.starts_with("-----BEGIN ") && !value.contains("-----END ")
 }
 
 fn catalog(ui: &Ui, visitor: &Visitor) -> Page {
@@ -253,7 +271,7 @@ fn key(field: &AppField, given: &[(String, String)]) -> Markup {
             } @else {
                 input #(id) name=(name) value=(shown) required[!field.optional] autocomplete="off" spellcheck="false" aria-describedby=[has_hint.then_some(&hint)];
             }
-            @if has_hint { p.hint #(hint) { (text::value(&field.hint)) } }
+            @if has_hint { div.hint #(hint) { (markdown(&field.hint)) } }
         }
     }
 }
@@ -268,7 +286,7 @@ fn unknown(slug: &str, given: &[(String, String)]) -> Markup {
             div.field {
                 label for="lines" { "Fields" }
                 textarea #lines name="lines" rows="6" required spellcheck="false" autocomplete="off" placeholder="api_key=…" {}
-                p.hint { "One per line: its name, an equals sign, its value. They are stored encrypted, and never shown again." }
+                p.hint { "One per line: its name, an equals sign, its value; a key or a certificate (PEM) as it is, over several lines. They are stored encrypted, and never shown again." }
             }
             button.primary { "Create the account" }
         }
@@ -315,10 +333,14 @@ mod tests {
             ("app", "x"),
             ("field.key", "a\r\nb"),
             ("field.empty", ""),
-            ("lines", "token = t=1\r\nnothing\r\nuser=me"),
+            (
+                "lines",
+                "token = t=1\r\nnothing\r\nuser=me\r\npem=-----BEGIN KEY-----\r\nAB==\r\n-----END KEY-----\r\nlast=1",
+            ),
         ];
         let given = given.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let expected = json!({"key": "a\nb", "token": "t=1", "user": "me"});
+        let expected = json!({"key": "a\nb", "token": "t=1", "user": "me",
+            "pem": "-----BEGIN KEY-----\nAB==\n-----END KEY-----", "last": "1"});
         assert_eq!(Value::Object(entered(&given)), expected);
     }
 }

@@ -91,7 +91,8 @@ async fn sources(
     sources.await
 }
 
-fn accounts_of(view: &SourceView) -> impl Iterator<Item = &str> {
+/// The ids of the accounts that a source uses.
+pub(crate) fn accounts_of(view: &SourceView) -> impl Iterator<Item = &str> {
     let values = view.configured_props.values();
     values.filter_map(|value| value.get("authProvisionId")?.as_str())
 }

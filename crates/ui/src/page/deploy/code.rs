@@ -12,6 +12,7 @@ use super::{
     component::check_type,
     failure::Failure,
     search::address,
+    syntax::Fault,
     templates::{TEMPLATES, template},
     trial,
     wizard::workspace_of,
@@ -67,7 +68,7 @@ pub(crate) async fn submit(
             component
         }
         Err(error) => {
-            let failed = failed(error, NOT_SAVED)?;
+            let failed = failed(error, NOT_SAVED, &given.code)?;
             let page = page(&visitor, &given.code, None, Some(failed));
             return Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
@@ -93,7 +94,7 @@ pub(crate) async fn submit(
             Ok(page(&visitor, &given.code, None, Some(tried)).into_response())
         }
         Err(error) => {
-            let failed = failed(error, NOT_TRIED)?;
+            let failed = failed(error, NOT_TRIED, &given.code)?;
             let page = page(&visitor, &given.code, None, Some(failed));
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
@@ -111,7 +112,12 @@ pub(crate) fn input(code: &str) -> ComponentInput {
 }
 
 /// The reason why code was not saved, above the code as it was; other errors have a page of their own.
-pub(crate) fn failed(error: PlatformError, title: &str) -> Result<Markup, Problem> {
+pub(crate) fn failed(error: PlatformError, title: &str, code: &str) -> Result<Markup, Problem> {
+    if let PlatformError::Component { error, .. } = &error
+        && let Some(fault) = Fault::of(error)
+    {
+        return Ok(fault.markup(code, title));
+    }
     let (message, stack) = match Failure::of(error)? {
         Failure::Code { message, stack } => (message, stack),
         Failure::Value(invalid) => {
@@ -122,10 +128,12 @@ pub(crate) fn failed(error: PlatformError, title: &str) -> Result<Markup, Proble
         }
         Failure::Told(message) => (capital(&message), None),
     };
+    let (line, more) = message.split_once('\n').unwrap_or((&message, ""));
     Ok(html! {
         section.summary-of-errors role="alert" tabindex="-1" #errors {
             h2 { (icon(Icon::Failed)) (title) }
-            p { (text::value(&message)) }
+            p { (text::value(line)) }
+            @if !more.trim().is_empty() { pre tabindex="0" { (text::value(more.trim_matches('\n'))) } }
             @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
         }
     })

@@ -1,19 +1,19 @@
 //! `/deploy`: finds the component to deploy, among those of the registry, the caller's own, and the files of packages.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::extract::State;
 use headwater_model::{
     component::{ComponentType, Description},
     id::ComponentId,
-    page::Page as Listed,
+    page::{Page as Listed, PageRequest, Position},
     prop::PropKind,
 };
 use headwater_platform::{ComponentFilter, ListedComponent, PackageModules, PlatformError};
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{npm::build_form, templates::TEMPLATES, wizard::workspace_of};
+use super::{indexed::Indexed, npm::build_form, templates::TEMPLATES, wizard::workspace_of};
 use crate::{
     part::{
         code::{copyable, quoted},
@@ -47,6 +47,8 @@ const PACKAGES: [(&str, &str); 9] = [
     ("monday", "monday.com"),
     ("mysql", "MySQL"),
 ];
+/// The parameter of an address that asks for drafts as well.
+const DRAFTS: &str = "drafts";
 /// Characters that stand in a path as they are.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -77,7 +79,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         },
         None => components(&ui, &visitor, &query, app.as_deref()).await?,
     };
-    let is_paged = ["after", "before"].map(|name| visitor.parameter(name));
+    let is_paged = ["after", "before", DRAFTS].map(|name| visitor.parameter(name));
     let is_first_view =
         query.trim().is_empty() && app.is_none() && is_paged.iter().all(Option::is_none);
     let body = html! {
@@ -123,28 +125,59 @@ async fn components(
     query: &str,
     app: Option<&str>,
 ) -> Result<Markup, PlatformError> {
-    let filter = ComponentFilter {
+    let mut filter = ComponentFilter {
         words: query.split_whitespace().map(str::to_owned).collect(),
-        app: app.map(str::to_owned),
+        app: app
+            .map(str::trim)
+            .filter(|app| !app.is_empty())
+            .map(str::to_owned),
         component_type: Some(ComponentType::Source),
+        of_sources: visitor.parameter(DRAFTS).is_none(),
     };
     let page = visitor.page_request::<ComponentId>();
     let workspace = workspace_of(visitor);
-    let found = ui
-        .platform
-        .components(visitor.caller(), &filter, workspace, &page)
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let found = platform
+        .components(caller, &filter, workspace.clone(), &page)
+        .await?;
+    let is_search = !filter.words.is_empty() || filter.app.is_some();
+    let keys = found
+        .items
+        .iter()
+        .filter_map(|it| it.description.key.as_deref());
+    let keys: HashSet<_> = keys.collect();
+    // They follow the node's own, of which later pages have more.
+    let indexed = (is_search && page.position == Position::First)
+        .then(|| Indexed::search(ui, &filter, &keys))
+        .filter(|indexed| !indexed.is_empty());
+    filter.of_sources = false;
+    let all = platform
+        .components(caller, &filter, workspace, &PageRequest::first(1))
         .await?;
     let ends = Ends::of(&found, |component| component.id.as_str());
     Ok(html! {
-        @if found.items.is_empty() && query.trim().is_empty() && app.is_none() {
-            p { "You have no components yet, and the registry of this node has none. Begin with one of these." }
-        } @else if found.items.is_empty() { (nothing()) }
-        @else { (cards(visitor, &found)) (pager(visitor, &ends)) }
-        @if let Some(name) = npm_name(query, app) {
+        @if !found.items.is_empty() { (cards(visitor, &found)) (pager(visitor, &ends)) }
+        @else if !is_search { p { "No source of yours has a component yet, and the registry of this node has none. Begin with one of these." } }
+        @else if indexed.is_none() { (nothing()) }
+        (drafts(visitor, all.total_count.saturating_sub(found.total_count)))
+        @if let Some(indexed) = &indexed { (indexed.markup(visitor)) }
+        @if indexed.is_none() && let Some(name) = npm_name(query, app) {
             @let specifier = format!("npm:@pipedream/{name}");
             p { "Published components are in packages, too: " a href=(visitor.with(&[("q", Some(&specifier)), ("app", None)])) { "look into " (text::line(&specifier)) } "." }
         }
     })
+}
+
+/// The way to components that no source runs, which trials and unfinished work leave behind, and back.
+fn drafts(visitor: &Visitor, left_out: u64) -> Markup {
+    let to = |drafts| visitor.with(&[(DRAFTS, drafts)]);
+    html! {
+        @if visitor.parameter(DRAFTS).is_some() {
+            p.note { "With drafts that no source runs. " a href=(to(None)) { "Leave them out" } }
+        } @else if left_out > 0 {
+            p.note { "Without " (counted(left_out, "draft", "drafts")) " of yours that no source runs. " a href=(to(Some("true"))) { "Show drafts" } }
+        }
+    }
 }
 
 /// The package in which components for an app would be.
@@ -187,7 +220,7 @@ fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
     }
 }
 
-fn short(text: &str) -> Markup {
+pub(super) fn short(text: &str) -> Markup {
     let words = words(text);
     let (shown, is_cut) = cut(&words, ABOUT_CHARS);
     text::value(&format!("{shown}{}", if is_cut { "…" } else { "" }))
@@ -283,7 +316,7 @@ fn beginnings(visitor: &Visitor) -> Markup {
                     li { a href=(visitor.with(&[("q", Some(&specifier))])) { (name) } }
                 }
             }
-            p.note { "Words search the components of this node's registry, and your own. In a terminal: " (copyable("headwater deploy npm:@pipedream/APP/sources/…")) }
+            p.note { "Words search the components of this node, and those of npm packages that its index has. In a terminal: " (copyable("headwater deploy npm:@pipedream/APP/sources/…")) }
         }
     }
 }
@@ -296,7 +329,7 @@ fn template_address(visitor: &Visitor, slug: &str) -> String {
 
 fn nothing() -> Markup {
     empty(
-        "No component of the registry or of yours has all of these words.",
+        "No component of this node or of the index of npm packages has all of these words.",
         html! { p { a href="/deploy" { "Show all" } ", or " a href="/deploy/code" { "write one" } "." } },
     )
 }

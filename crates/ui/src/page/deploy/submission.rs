@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::IntoResponse as _;
 use headwater_model::{
     error::Invalid,
-    prop::{ConfiguredProps, PropDefinition},
+    prop::{ConfiguredProps, PropDefinition, PropKind},
 };
 use headwater_platform::{
     CallTarget, ComponentInput, ComponentRef, DeploySource, OptionsQuery, PlatformError,
@@ -116,6 +116,16 @@ async fn load(
     let Some(definition) = props.iter().find(|one| one.name == prop) else {
         return Ok(Findings::wrong(prop, "the component has no such prop"));
     };
+    let target = target(wizard, entered);
+    let is_lacking = |one: &&PropDefinition| {
+        one.kind() == PropKind::App
+            && one.is_required()
+            && !target.configured_props.contains_key(&one.name)
+    };
+    if let Some(app) = props.iter().find(is_lacking).and_then(PropDefinition::app) {
+        let reason = format!("choose an account of {app} first: the options come from there");
+        return Ok(Findings::wrong(prop, reason));
+    }
     let before = Loaded::of(entered, prop);
     let query = match &before {
         Some(before) => before.query.clone(),
@@ -128,7 +138,6 @@ async fn load(
         query: query.clone(),
     };
     let page = asked.page;
-    let target = target(wizard, entered);
     let found = ui
         .platform
         .prop_options(visitor.caller(), &target, asked)

@@ -84,7 +84,7 @@ pub(crate) async fn submit(
             Ok(see_other_saying(&visitor, &base, &said))
         }
         Err(error) => {
-            let failed = failed(error, NOT_SAVED)?;
+            let failed = failed(error, NOT_SAVED, &given.code)?;
             let component = component(&ui, &visitor, &shown).await?;
             let page = page(&shown, &component, &given.code, Some(failed));
             Ok(page
@@ -117,7 +117,10 @@ async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> 
     };
     let (above, status) = match tried {
         Ok(report) => (trial::result(&report), StatusCode::OK),
-        Err(error) => (failed(error, NOT_TRIED)?, StatusCode::UNPROCESSABLE_ENTITY),
+        Err(error) => (
+            failed(error, NOT_TRIED, code)?,
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
     };
     let component = component(ui, visitor, shown).await?;
     let page = page(shown, &component, code, Some(above));

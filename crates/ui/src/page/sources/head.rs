@@ -1,13 +1,15 @@
 //! The head of every page of a source: its name, its state, its trigger, and what can be done with it.
 
-use headwater_model::id::SourceId;
-use headwater_platform::{PlatformError, SourceHealth, SourceView};
+use headwater_model::id::{AccountId, SourceId};
+use headwater_platform::{AccountView, HealthStatus, PlatformError, SourceHealth, SourceView};
 use maud::{Markup, html};
 
 use crate::{
     address::Address as _,
+    page::accounts::uses::accounts_of,
     part::{
         code::{copyable, quoted},
+        health::health,
         history::history,
         icon::{Icon, icon},
         outcome::outcome,
@@ -30,10 +32,37 @@ const TABS: [(&str, &str); 7] = [
     ("versions", "Versions"),
 ];
 
+/// The accounts of a source whose credentials are refused or have ended.
+async fn refused(
+    ui: &Ui,
+    visitor: &Visitor,
+    view: &SourceView,
+) -> Result<Vec<AccountView>, PlatformError> {
+    let mut accounts = Vec::new();
+    for id in accounts_of(view).filter_map(|id| id.parse::<AccountId>().ok()) {
+        match ui.platform.account(visitor.caller(), &id).await {
+            Ok(account) => accounts.push(account),
+            // Deleted meanwhile.
+            Err(PlatformError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let is_bad = |account: &AccountView| {
+        matches!(
+            account.health.status,
+            HealthStatus::Refused | HealthStatus::Expired
+        )
+    };
+    accounts.retain(is_bad);
+    Ok(accounts)
+}
+
 /// A source with its health.
 pub(crate) struct Shown {
     pub(crate) view: SourceView,
     pub(crate) health: SourceHealth,
+    /// Accounts of a source that fails, whose credentials are not good any more.
+    pub(crate) refused: Vec<AccountView>,
 }
 
 impl Shown {
@@ -48,9 +77,15 @@ impl Shown {
             .platform
             .sources_health(std::slice::from_ref(&view))
             .await?;
+        let health = health.into_iter().next().unwrap_or_default();
+        let refused = match health.failing_since_ms {
+            Some(_) => refused(ui, visitor, &view).await?,
+            None => Vec::new(),
+        };
         Ok(Self {
             view,
-            health: health.into_iter().next().unwrap_or_default(),
+            health,
+            refused,
         })
     }
 
@@ -116,6 +151,10 @@ impl Shown {
                 @if let Some(since) = self.health.failing_since_ms {
                     dt { "Failing" }
                     dd { "since " (time::ago(since, visitor.now_ms)) }
+                }
+                @for account in &self.refused {
+                    dt { "Account" }
+                    dd { a href={ "/accounts/" (account.account.id) } { (text::line(&account.account.name)) } " " (health(account.health.status)) }
                 }
                 @for url in self.endpoint_urls(ui) {
                     dt { "Endpoint" }

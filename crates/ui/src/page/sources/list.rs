@@ -76,14 +76,14 @@ fn table(visitor: &Visitor, sources: impl Iterator<Item = (SourceView, SourceHea
                     th scope="col" { "Next" }
                 }
             }
-            tbody { @for (view, health) in sources { (row(visitor, Shown { view, health })) } }
+            tbody { @for (view, health) in sources { (row(visitor, Shown { view, health, refused: Vec::new() })) } }
         }
     }
 }
 
 fn row(visitor: &Visitor, shown: Shown) -> Markup {
     let now_ms = visitor.now_ms;
-    let Shown { view, health } = &shown;
+    let Shown { view, health, .. } = &shown;
     html! {
         tr data-row=(view.source.id) {
             (selection::cell(visitor, Some(view.source.id.as_str()), shown.name()))

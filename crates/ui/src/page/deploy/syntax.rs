@@ -1,0 +1,114 @@
+//! A fault of written code that keeps it from being parsed, shown at its place in the code.
+
+use headwater_model::outcome::ComponentError;
+use maud::{Markup, html};
+
+use crate::part::{
+    icon::{Icon, icon},
+    text,
+};
+
+/// Lines that are shown above and below the fault.
+const AROUND: usize = 2;
+
+/// The fault: the parser's words, and line and column, from 1.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    message: String,
+    line: usize,
+    column: usize,
+}
+
+impl Fault {
+    /// The fault that an error tells, if it is one of the written file itself: a line of words, then an excerpt, then
+    /// `at component.mjs:LINE:COLUMN`.
+    pub(super) fn of(error: &ComponentError) -> Option<Self> {
+        let message = error.message.lines().next()?;
+        let (_, place) = error.message.rsplit_once(" at ")?;
+        let (file, place) = place.trim().split_once(':')?;
+        let (line, column) = place.split_once(':')?;
+        let is_own = error.name == "SyntaxError" && file.starts_with("component.");
+        is_own.then_some(())?;
+        Some(Self {
+            message: message.to_owned(),
+            line: line.parse().ok()?,
+            column: column.parse().ok()?,
+        })
+    }
+
+    /// The fault above the editor, which marks its place, too.
+    pub(super) fn markup(&self, code: &str, title: &str) -> Markup {
+        html! {
+            section.summary-of-errors role="alert" tabindex="-1" #errors data-fault-line=(self.line) data-fault-column=(self.column) {
+                h2 { (icon(Icon::Failed)) "Line " (self.line) ", column " (self.column) ": " (text::value(&self.message)) }
+                pre tabindex="0" { (text::value(&self.excerpt(code))) }
+                p { (title) "." }
+            }
+        }
+    }
+
+    /// The lines around the fault with their numbers, and a mark below its column.
+    fn excerpt(&self, code: &str) -> String {
+        let first = self.line.saturating_sub(AROUND).max(1);
+        let last = self.line + AROUND;
+        let width = last.to_string().len();
+        let lines = code.lines().enumerate().map(|(at, line)| (at + 1, line));
+        let shown = lines.filter(|(number, _)| (first..=last).contains(number));
+        let mut excerpt = Vec::new();
+        for (number, line) in shown {
+            excerpt.push(format!("{number:width$} | {line}"));
+            if number == self.line {
+                // Tabs stay, so that the mark is below its character.
+                let before = line.chars().take(self.column.saturating_sub(1));
+                let before: String = before
+                    .map(|char| if char == '\t' { '\t' } else { ' ' })
+                    .collect();
+                excerpt.push(format!("{:width$} | {before}^", ""));
+            }
+        }
+        excerpt.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(name: &str, message: &str) -> ComponentError {
+        ComponentError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            stack: String::new(),
+            code: None,
+            status: None,
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_fault_is_marked_in_the_code() {
+        let told = "Expected ';'\n  |\n2 |  ab cd\n  |    ~\n    at component.mjs:2:4";
+        let fault = Fault::of(&error("SyntaxError", told)).unwrap();
+        assert_eq!(
+            (&*fault.message, fault.line, fault.column),
+            ("Expected ';'", 2, 4)
+        );
+        assert_eq!(
+            fault.excerpt("one\n\tab cd\nthree\nfour\nfive"),
+            "1 | one\n2 | \tab cd\n  | \t  ^\n3 | three\n4 | four"
+        );
+    }
+
+    #[test]
+    fn faults_elsewhere_are_none_of_the_written_code() {
+        for (name, message) in [
+            (
+                "SyntaxError",
+                "Expected ';'\n    at https://example.com/a.mjs:2:4",
+            ),
+            ("SyntaxError", "Expected ';'"),
+            ("TypeError", "no\n    at component.mjs:2:4"),
+        ] {
+            assert_eq!(Fault::of(&error(name, message)), None, "{message}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! One form serves new sources and those that are changed: each of its buttons sends all of it, and gets it back with
 //! what was asked for.
 
+mod card;
 pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod failure;

@@ -48,13 +48,16 @@ pub(crate) struct Refused {
 impl Refused {
     /// The refusal that the person can mend; any other error is told on a page of its own.
     pub(crate) fn of(given: Given, error: PlatformError) -> Result<Self, PlatformError> {
-        match error {
-            PlatformError::Invalid(_) | PlatformError::NotFound { .. } => Ok(Self {
-                given,
-                reason: capital(&error.to_string()),
-            }),
-            other => Err(other),
+        if !matches!(
+            error,
+            PlatformError::Invalid(_) | PlatformError::NotFound { .. }
+        ) {
+            return Err(error);
         }
+        Ok(Self {
+            given,
+            reason: capital(&error.to_string()),
+        })
     }
 }
 

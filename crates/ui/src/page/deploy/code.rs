@@ -9,9 +9,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
+    card::address,
     component::check_type,
     failure::Failure,
-    search::address,
     syntax::Fault,
     templates::{TEMPLATES, template},
     trial,

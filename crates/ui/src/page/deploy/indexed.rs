@@ -6,7 +6,10 @@ use headwater_model::page::PageRequest;
 use headwater_platform::{ComponentFilter, IndexedComponent};
 use maud::{Markup, html};
 
-use super::{npm::build_form, search::address};
+use super::{
+    card::{address, short},
+    npm::build_form,
+};
 use crate::{
     part::text::{self, counted},
     query::ROWS,
@@ -57,7 +60,7 @@ fn card(visitor: &Visitor, component: &IndexedComponent) -> Markup {
         li.card {
             h3 { a href=(address) { (text::line(component.name)) } }
             p.note { code { (text::line(component.key)) } " " (text::line(component.version)) " · " code { (text::line(component.package)) } }
-            @if !about.is_empty() { p { (super::search::short(about)) } }
+            @if !about.is_empty() { p { (short(about)) } }
             (build_form(&address, html! { button { "Deploy" } }))
         }
     }

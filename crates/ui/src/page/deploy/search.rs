@@ -11,19 +11,23 @@ use headwater_model::{
 };
 use headwater_platform::{ComponentFilter, ListedComponent, PackageModules, PlatformError};
 use maud::{Markup, html};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{indexed::Indexed, npm::build_form, templates::TEMPLATES, wizard::workspace_of};
+use super::{
+    card::{address, short},
+    indexed::Indexed,
+    npm::build_form,
+    templates::TEMPLATES,
+    wizard::workspace_of,
+};
 use crate::{
     part::{
         code::{copyable, quoted},
         empty::empty,
         icon::{Icon, icon},
-        markdown::words,
         pager::{Ends, pager},
         schedule::in_words,
         state::{Tone, state},
-        text::{self, counted, cut},
+        text::{self, counted},
     },
     problem::capital,
     reply::{Page, PageReply, Section},
@@ -31,8 +35,6 @@ use crate::{
     visit::Visitor,
 };
 
-/// Characters of a description on a card.
-const ABOUT_CHARS: usize = 240;
 /// Modules of a package that are shown.
 const MODULES: usize = 500;
 /// Packages of apps that many people use, with the apps' names.
@@ -49,17 +51,6 @@ const PACKAGES: [(&str, &str); 9] = [
 ];
 /// The parameter of an address that asks for drafts as well.
 const DRAFTS: &str = "drafts";
-/// Characters that stand in a path as they are.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/')
-    .remove(b'@')
-    .remove(b':')
-    .remove(b'^');
-
 /// Lists components.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let query = visitor.parameter("q").unwrap_or_default();
@@ -220,12 +211,6 @@ fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
     }
 }
 
-pub(super) fn short(text: &str) -> Markup {
-    let words = words(text);
-    let (shown, is_cut) = cut(&words, ABOUT_CHARS);
-    text::value(&format!("{shown}{}", if is_cut { "…" } else { "" }))
-}
-
 /// The triggers of a component, and its needs.
 fn needs(about: &Description) -> String {
     let of_kind = |kind| about.props.iter().filter(move |prop| prop.kind() == kind);
@@ -248,11 +233,6 @@ fn needs(about: &Description) -> String {
     };
     let all: Vec<_> = timers.chain(requests).chain(apps).chain(inputs).collect();
     text::visible(&all.join(" · "))
-}
-
-/// The address of a component's form.
-pub(super) fn address(reference: &str) -> String {
-    format!("/deploy/{}", utf8_percent_encode(reference, PATH))
 }
 
 fn modules(visitor: &Visitor, found: &PackageModules) -> Markup {
@@ -352,12 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_packages_have_addresses_and_names() {
-        let reference = "npm:@pipedream/rss@0.5.1/sources/new item?/a#b.mjs";
-        assert_eq!(
-            address(reference),
-            "/deploy/npm:@pipedream/rss@0.5.1/sources/new%20item%3F/a%23b.mjs"
-        );
+    fn files_of_packages_have_names() {
         assert_eq!(
             title_of("sources/new-item_in/new-item_in.mjs"),
             "New item in"

@@ -88,6 +88,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = NodeStore::open(&data_dir, options.database_url.as_deref()).await?;
     let listener = stand_by(&store, listener, address, notes).await?;
+    store.prepare().await?;
     // Before the first worker starts: workers get a link to the socket.
     let socket = match options.self_alias.is_some() {
         true => Some(data_dir.bind_api_socket()?),
@@ -101,7 +102,12 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
         anyhow::Ok((app, folders))
     };
-    let (app, folders) = started.await.inspect_err(|_| data_dir.leave_as_found())?;
+    let (app, folders) = started.await.inspect_err(|_| {
+        // A database keeps the first user, whose key is nowhere but in the folder.
+        if options.database_url.is_none() {
+            data_dir.leave_as_found();
+        }
+    })?;
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
@@ -146,7 +152,7 @@ async fn stand_by(
     notes.note(&format!("standing by: the node {holder} has the database"));
     // Standing by is all that it was started for; whoever waits for its start would take it for stuck.
     systemd::ready();
-    store.free().await?;
+    store.free().await;
     listen(address).await
 }
 

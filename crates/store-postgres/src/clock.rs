@@ -1,6 +1,6 @@
 //! The time of the database, which decides for all nodes: when timers fire, leases end, and a node counts as dead.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use headwater_model::time::EpochMs;
 use headwater_store::StoreError;
@@ -15,7 +15,7 @@ use crate::{
 pub(crate) const NOW_MS: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// The time of the database, as it was last asked, and the time that has passed since: the clock of the node's machine
-/// may be wrong. May step back a little, each time it is asked.
+/// may be wrong. It is behind by the way of the answer, and never ahead: nobody counts as dead too early.
 #[derive(Debug)]
 pub struct DatabaseClock(RwLock<Asked>);
 
@@ -41,12 +41,11 @@ impl DatabaseClock {
         asked.now_ms + asked.at.elapsed()
     }
 
-    /// Takes the database's answer to a question that was asked then, and answered on half of the way.
-    pub(crate) fn set(&self, now_ms: EpochMs, asked: Instant) {
-        let way: Duration = asked.elapsed() / 2;
+    /// Takes the database's answer, which has just come.
+    pub(crate) fn set(&self, now_ms: EpochMs) {
         *self.0.write() = Asked {
             now_ms,
-            at: asked + way,
+            at: Instant::now(),
         };
     }
 }
@@ -60,13 +59,15 @@ pub(crate) async fn ask(connection: &Connection) -> Result<EpochMs, StoreError> 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn time_goes_on_from_the_answer() {
         let clock = DatabaseClock::default();
         let answer_ms = EpochMs(1_700_000_000_000);
-        clock.set(answer_ms, Instant::now());
+        clock.set(answer_ms);
         let first_ms = clock.now_ms();
         assert!(first_ms >= answer_ms && first_ms.since(answer_ms) < Duration::from_secs(60));
         assert!(clock.now_ms() >= first_ms);

@@ -14,17 +14,7 @@ pub(crate) const BEGIN: &str = "BEGIN;
 /// Runs the next migration in a transaction that began with [`BEGIN`]. False: the schema is up to date.
 pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError> {
     let failed = failed("migrating the database");
-    let version: i64 = connection
-        .value("SELECT coalesce(max(version), 0) FROM schema_version", &[])
-        .await
-        .map_err(&failed)?;
-    let version = usize::try_from(version).unwrap_or(usize::MAX);
-    if version > MIGRATIONS.len() {
-        return Err(StoreError::Unsupported(format!(
-            "the database has schema {version}, this program knows {}; start a newer headwater",
-            MIGRATIONS.len()
-        )));
-    }
+    let version = known(connection).await?;
     let Some(migration) = MIGRATIONS.get(version) else {
         return Ok(false);
     };
@@ -34,4 +24,25 @@ pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError
     );
     connection.run(&script).await.map_err(&failed)?;
     Ok(true)
+}
+
+/// The version of the schema, if this program knows it; 0 where there is none yet.
+pub(crate) async fn known(connection: &Connection) -> Result<usize, StoreError> {
+    let failed = failed("reading the version of the schema");
+    let is_there = "SELECT to_regclass('schema_version') IS NOT NULL";
+    let is_there: bool = connection.value(is_there, &[]).await.map_err(&failed)?;
+    if !is_there {
+        return Ok(0);
+    }
+    let version: i64 = connection
+        .value("SELECT coalesce(max(version), 0) FROM schema_version", &[])
+        .await
+        .map_err(&failed)?;
+    match usize::try_from(version).unwrap_or(usize::MAX) {
+        known if known <= MIGRATIONS.len() => Ok(known),
+        newer => Err(StoreError::Unsupported(format!(
+            "the database has schema {newer}, this program knows {}; start a newer headwater",
+            MIGRATIONS.len()
+        ))),
+    }
 }

@@ -5,14 +5,24 @@ use tokio_postgres::SimpleQueryMessage;
 
 use crate::connection::{Connection, failed};
 
-/// The last statement of the beginning of a transaction that writes: its id, and the start of the server that gave it.
-/// A server that has started anew may give the id again.
-macro_rules! identified {
+/// The life of a server, as SQL. One that has started anew, or recovered from the crash of one of its processes, may give the
+/// id of a transaction again that it had not written down: a crash begins its statistics anew.
+macro_rules! life {
     () => {
-        "SELECT pg_current_xact_id()::text, extract(epoch FROM pg_postmaster_start_time())::text"
+        "concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), (SELECT stats_reset FROM pg_stat_wal))"
     };
 }
-pub(crate) use identified;
+
+/// The last statement of the beginning of a transaction that writes: its id, and the life of the server that gave it.
+macro_rules! identified {
+    () => {
+        concat!(
+            "SELECT pg_current_xact_id()::text, ",
+            crate::outcome::life!()
+        )
+    };
+}
+pub(crate) use {identified, life};
 
 /// A transaction that writes, as long as its server runs.
 pub(crate) struct TransactionId {
@@ -52,8 +62,11 @@ pub(crate) async fn ask(
     connection: &Connection,
     of: &TransactionId,
 ) -> Result<Outcome, StoreError> {
-    let status = "SELECT CASE WHEN extract(epoch FROM pg_postmaster_start_time())::text = $2
-                              THEN pg_xact_status($1::text::xid8) END";
+    let status = concat!(
+        "SELECT CASE WHEN ",
+        life!(),
+        " = $2 THEN pg_xact_status($1::text::xid8) END"
+    );
     let status: Option<String> = connection
         .value(status, &[&of.id, &of.server])
         .await

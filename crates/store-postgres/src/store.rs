@@ -50,6 +50,8 @@ enum Transaction {
     Writing,
     /// For a step of one statement, whose rows are locked as it finds them.
     WritingStatement,
+    /// Keeps a node alive. Its outcome is not asked for: the next beat is as good.
+    Beating,
     /// Writes, and has its turn to append to the log before it sees anything, so that those before it do not overtake it.
     Appending,
     /// Brings the schema up to date.
@@ -65,6 +67,7 @@ impl Transaction {
             Self::WritingStatement => {
                 bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", identified!())
             }
+            Self::Beating => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED"),
             Self::Appending => bounded!(
                 "BEGIN ISOLATION LEVEL SERIALIZABLE",
                 take_turn!(),
@@ -73,14 +76,31 @@ impl Transaction {
             Self::Migrating => migration::BEGIN,
         }
     }
+
+    /// The time after which it counts as failed, whatever the server says. A beat that takes longer helps no more.
+    fn within(self) -> Duration {
+        match self {
+            Self::Beating => BEAT_WITHIN,
+            Self::Reading
+            | Self::Writing
+            | Self::WritingStatement
+            | Self::Appending
+            | Self::Migrating => DONE_WITHIN,
+        }
+    }
 }
 
 /// The time in which a connection is there.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// The time after which a server that does not answer counts as lost.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+const PROBED_EVERY: Duration = Duration::from_secs(2);
 /// The time that a step waits for a connection while others have them all.
 const FREE_WITHIN: Duration = Duration::from_secs(30);
+/// Half of the time after which a node counts as dead.
+const BEAT_WITHIN: Duration = Duration::from_secs(5);
+/// More than the time that the server itself gives to a step, and to a `COMMIT` without an answer.
+const DONE_WITHIN: Duration = Duration::from_secs(120);
 /// The time that a `COMMIT` without an answer is asked for.
 const KNOWN_WITHIN: Duration = Duration::from_secs(30);
 const ASKED_EVERY: Duration = Duration::from_millis(100);
@@ -101,6 +121,13 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let store = Self::connected(url)?;
+        store.migrate().await?;
+        store.set_clock().await?;
+        Ok(store)
+    }
+
+    fn connected(url: &str) -> Result<Self, StoreError> {
         let (url, tls) = tls::of(url)?;
         let mut config = Config::from_str(&url)
             .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
@@ -108,29 +135,39 @@ impl PostgresStore {
             .application_name("headwater")
             .connect_timeout(CONNECTED_WITHIN)
             .tcp_user_timeout(ANSWERED_WITHIN)
-            .keepalives_idle(ANSWERED_WITHIN);
-        let store = Self {
+            .keepalives_idle(ANSWERED_WITHIN)
+            .keepalives_interval(PROBED_EVERY)
+            .keepalives_retries(3);
+        Ok(Self {
             pool: pool(&config, &tls, CONNECTIONS)?,
             heartbeats: pool(&config, &tls, 1)?,
             clock: Arc::default(),
             is_for_one: false,
+        })
+    }
+
+    /// Connects for a node that takes the database for itself: it starts only while no other lives (`Held`), and those that
+    /// come back later find that they are dead. The schema is left as it is until [`PostgresStore::prepare`].
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
+    pub async fn open_for_one(url: &str) -> Result<Self, StoreError> {
+        let store = Self {
+            is_for_one: true,
+            ..Self::connected(url)?
         };
-        store.migrate().await?;
         store.set_clock().await?;
+        let version = |connection| async move { migration::known(&connection).await };
+        store.read(version).await?;
         Ok(store)
     }
 
-    /// The same, for a node that takes the database for itself: it starts only while no other lives (`Held`), and those
-    /// that come back later find that they are dead.
+    /// Brings the schema up to date, once no other node lives that may know only the former one.
     ///
     /// # Errors
     /// Those of [`PostgresStore::open`].
-    pub async fn open_for_one(url: &str) -> Result<Self, StoreError> {
-        let store = Self::open(url).await?;
-        Ok(Self {
-            is_for_one: true,
-            ..store
-        })
+    pub async fn prepare(&self) -> Result<(), StoreError> {
+        self.migrate().await
     }
 
     /// The names of the living nodes besides the one of that name.
@@ -140,8 +177,13 @@ impl PostgresStore {
     pub async fn others(&self, name: &NodeName) -> Result<Vec<NodeName>, StoreError> {
         self.set_clock().await?;
         let now_ms = self.clock.now_ms();
-        self.read(|connection| async move { living::names(&connection, name, now_ms).await })
-            .await
+        self.read(|connection| async move {
+            match migration::known(&connection).await? {
+                0 => Ok(Vec::new()),
+                _ => living::names(&connection, name, now_ms).await,
+            }
+        })
+        .await
     }
 
     /// The time of the database, which is that of all its nodes.
@@ -159,11 +201,10 @@ impl PostgresStore {
     }
 
     async fn set_clock(&self) -> Result<(), StoreError> {
-        let asked = Instant::now();
         let now_ms = self
             .read(|connection| async move { clock::ask(&connection).await })
             .await?;
-        self.clock.set(now_ms, asked);
+        self.clock.set(now_ms);
         Ok(())
     }
 
@@ -175,9 +216,8 @@ impl PostgresStore {
     where
         F: Future<Output = Result<EpochMs, StoreError>> + Send,
     {
-        let asked = Instant::now();
-        let beat = self.retried(&self.heartbeats, Transaction::WritingStatement, step);
-        self.clock.set(beat.await?, asked);
+        let beat = self.retried(&self.heartbeats, Transaction::Beating, step);
+        self.clock.set(beat.await?);
         Ok(())
     }
 
@@ -326,7 +366,12 @@ impl PostgresStore {
     {
         let mut tries = 1;
         loop {
-            match self.attempt(pool, transaction, &step).await {
+            let attempt = self.attempt(pool, transaction, &step);
+            let attempted = match tokio::time::timeout(transaction.within(), attempt).await {
+                Ok(attempted) => attempted,
+                Err(elapsed) => Err(StoreError::unavailable("waiting for the database", elapsed)),
+            };
+            match attempted {
                 Err(error) if tries < TRIES && is_overtaken(&error) => {
                     tracing::debug!(error = error.in_full(), tries, "a step is run again");
                     tokio::time::sleep(Duration::from_millis(tries.into()).min(PAUSE_MAX)).await;
@@ -355,6 +400,8 @@ impl PostgresStore {
             Ok(value) => match (connection.end("COMMIT").await, id) {
                 (Ok(()), _) => Ok(value),
                 (Err(error), Some(id)) if is_without_answer(&error) => {
+                    // It is asked for on another connection, which there may be only one of.
+                    drop(connection);
                     match self.outcome(pool, &id).await {
                         Outcome::Committed => Ok(value),
                         Outcome::RolledBack | Outcome::Open | Outcome::Unknown => {
@@ -404,6 +451,7 @@ fn pool(config: &Config, tls: &MakeRustlsConnect, connections: usize) -> Result<
         .max_size(connections)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(FREE_WITHIN))
+        .create_timeout(Some(ANSWERED_WITHIN))
         .build()
         .map_err(|error| StoreError::unavailable("setting up connections", error))
 }

@@ -28,6 +28,7 @@ pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result
             holder.as_str()
         );
     }
+    store.prepare().await?;
     let env = store.environment()?;
     let new = headwater_platform::create_admin_key(&*store.store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;

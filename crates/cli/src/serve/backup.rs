@@ -2,15 +2,15 @@
 //! while a node writes to it; what stands beside it is read after it, so that what the store names is there.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, ErrorKind},
+    fs::{self, DirEntry, File, Metadata, OpenOptions},
+    io::{self, ErrorKind, Read as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Component, Path},
 };
 
 use anyhow::{Context as _, Result, bail};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use tar::{Archive, Builder};
+use tar::{Archive, Builder, Header};
 
 use super::data_dir::{DataDir, PARTS, SECRET_PARTS, STORE};
 use crate::{
@@ -19,6 +19,11 @@ use crate::{
     output,
 };
 
+/// Files that are being written, which every start empties.
+const UNFINISHED: &str = "files/uploads";
+/// The folder in which a backup is unpacked before it is moved to its place.
+const RESTORING: &str = ".restoring";
+
 /// Writes the backup of the data folder. A file that is there is whole.
 pub(crate) fn back_up(global: &Global, arguments: &BackupArguments) -> Result<Exit> {
     let root = &global.data_dir;
@@ -26,6 +31,13 @@ pub(crate) fn back_up(global: &Global, arguments: &BackupArguments) -> Result<Ex
         bail!(
             "there is no embedded store in {}; name the node's data folder with --data-dir. Of a node on PostgreSQL, \
              back the database up with pg_dump, and copy the data folder",
+            root.display()
+        );
+    }
+    if DataDir::has_store_elsewhere(root) {
+        bail!(
+            "the node of {} has its store in a database, and the embedded one there is out of date: back the database up \
+             with pg_dump, and copy the data folder",
             root.display()
         );
     }
@@ -68,7 +80,9 @@ pub(crate) fn back_up(global: &Global, arguments: &BackupArguments) -> Result<Ex
 pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<Exit> {
     let root = &global.data_dir;
     let shown = root.display();
-    if fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some()) {
+    let is_other =
+        |entry: io::Result<DirEntry>| entry.map_or(true, |it| it.file_name() != RESTORING);
+    if fs::read_dir(root).is_ok_and(|mut entries| entries.any(is_other)) {
         bail!(
             "{shown} is not empty; name a new folder with --data-dir, or move that one away first"
         );
@@ -76,10 +90,15 @@ pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<E
     let file = &arguments.file;
     let packed = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let data_dir = DataDir::open(root)?;
-    let unpacked = unpack(packed, root)
+    let restoring = root.join(RESTORING);
+    let restored = unpacked(packed, &restoring)
         .with_context(|| format!("{} is not a backup that can be restored", file.display()))
-        .and_then(|()| Ok(headwater_store_sqlite::check(&data_dir.store()?)?));
-    unpacked.inspect_err(|_| data_dir.leave_as_found())?;
+        .and_then(|()| move_in(&restoring, root));
+    restored.inspect_err(|_| {
+        // What an interrupted one has left was there before.
+        let _ = fs::remove_dir_all(&restoring);
+        data_dir.leave_as_found();
+    })?;
     output::data(&root.display().to_string())?;
     if !data_dir.has_secret_keys() {
         output::note(&format!(
@@ -93,6 +112,28 @@ pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<E
          of first: two would send everything twice"
     ));
     Ok(Exit::Success)
+}
+
+/// Unpacks a backup into a folder beside the data that it becomes, in place of what an interrupted one has left, and checks it.
+fn unpacked(packed: File, into: &Path) -> Result<()> {
+    match fs::remove_dir_all(into) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+        _ => fs::create_dir(into)?,
+    }
+    unpack(packed, into)?;
+    let store = into.join(STORE);
+    headwater_store_sqlite::check(&store)?;
+    Ok(File::open(store)?.sync_all()?)
+}
+
+/// Moves what was unpacked to its place, the store last: a folder that has it is whole.
+fn move_in(from: &Path, to: &Path) -> Result<()> {
+    let parts = PARTS.into_iter().chain(SECRET_PARTS).chain([STORE]);
+    for part in parts.filter(|part| from.join(part).exists()) {
+        fs::rename(from.join(part), to.join(part))
+            .with_context(|| format!("cannot write {}", to.join(part).display()))?;
+    }
+    Ok(fs::remove_dir_all(from)?)
 }
 
 /// Packs the copied store and the parts of the folder that are there.
@@ -113,25 +154,49 @@ fn pack(
     archive.into_inner()?.finish()?.sync_all()
 }
 
-/// Adds a file, or a folder with all that is in it. What a node deletes meanwhile is left out.
+/// Adds a file, or a folder with all that is in it. What a node deletes meanwhile is left out, and what it has not finished.
 fn add(archive: &mut Builder<impl io::Write>, path: &Path, name: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => {
-            archive.append_dir(name, path)?;
-            for entry in fs::read_dir(path)? {
-                let entry = entry?;
-                add(archive, &entry.path(), &name.join(entry.file_name()))?;
-            }
-            Ok(())
-        }
-        Ok(found) if found.is_file() => match File::open(path) {
-            Ok(mut file) => archive.append_file(name, &mut file),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        },
+    if name == Path::new(UNFINISHED) {
+        return Ok(());
+    }
+    let added = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => add_folder(archive, path, name),
+        Ok(found) if found.is_file() => add_file(archive, path, name, &found),
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
+    };
+    match added {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        added => added,
+    }
+}
+
+fn add_folder(archive: &mut Builder<impl io::Write>, path: &Path, name: &Path) -> io::Result<()> {
+    archive.append_dir(name, path)?;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        add(archive, &entry.path(), &name.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Adds a file of the length that it had when it was found.
+fn add_file(
+    archive: &mut Builder<impl io::Write>,
+    path: &Path,
+    name: &Path,
+    found: &Metadata,
+) -> io::Result<()> {
+    let mut content = File::open(path)?.take(found.len());
+    let mut header = Header::new_gnu();
+    header.set_metadata(found);
+    archive.append_data(&mut header, name, &mut content)?;
+    match content.limit() {
+        0 => Ok(()),
+        _ => Err(io::Error::other(format!(
+            "{} became shorter meanwhile; try again",
+            path.display()
+        ))),
     }
 }
 
@@ -150,6 +215,8 @@ fn unpack(packed: File, root: &Path) -> Result<()> {
         has_store |= path == Path::new(STORE);
         entry.unpack_in(root)?;
     }
+    // The checksum stands at the very end.
+    io::copy(&mut archive.into_inner(), &mut io::sink())?;
     match has_store {
         true => Ok(()),
         false => bail!("it has no store"),

@@ -15,6 +15,8 @@ use tokio::net::UnixListener;
 
 /// The embedded store.
 pub(super) const STORE: &str = "headwater.db";
+/// There while the node's store is a database: an embedded one that was there before is out of date.
+const ELSEWHERE: &str = "store-is-elsewhere";
 /// The other parts of a folder that a backup has.
 pub(super) const PARTS: [&str; 3] = [FILES, APPS, WORKFLOW_FOLDERS];
 /// Those that open what is in it.
@@ -105,6 +107,16 @@ impl DataDir {
         Ok(())
     }
 
+    /// Notes that the node's store is a database.
+    pub(crate) fn store_is_elsewhere(&self) -> Result<()> {
+        write_private(&self.root.join(ELSEWHERE), "")
+    }
+
+    /// Whether that was noted by the last start on the folder.
+    pub(crate) fn has_store_elsewhere(root: &Path) -> bool {
+        root.join(ELSEWHERE).exists()
+    }
+
     /// Whether a node's store is there.
     pub(crate) fn is_at(root: &Path) -> bool {
         root.join(STORE).is_file()
@@ -138,7 +150,10 @@ impl DataDir {
             format!("cannot use the data folder {shown}; choose another with --data-dir")
         };
         self.close_store().with_context(failed)?;
-        Ok(self.root.join(STORE))
+        match fs::remove_file(self.root.join(ELSEWHERE)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error).with_context(failed),
+            _ => Ok(self.root.join(STORE)),
+        }
     }
 
     /// Folders of running workers; emptied at each start.

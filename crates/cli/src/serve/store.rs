@@ -10,9 +10,11 @@ use headwater_store_postgres::{DatabaseClock, PostgresStore};
 use headwater_store_sqlite::SqliteStore;
 
 use super::{data_dir::DataDir, environment};
+use crate::usage_error::UsageError;
 
 /// The name of the only node of an embedded store.
 const ONLY_NODE: &str = "node";
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 /// The time between two looks at whether another node still has the database.
 const LOOKED_EVERY: Duration = Duration::from_millis(500);
 
@@ -37,7 +39,13 @@ impl NodeStore {
                 database: None,
             });
         };
+        if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+            // Not shown: it may have a password.
+            let reason = "--database-url: must begin with postgres:// or postgresql://";
+            return Err(UsageError(reason.to_owned()).into());
+        }
         data_dir.lock().await?;
+        data_dir.store_is_elsewhere()?;
         let database = PostgresStore::open_for_one(url).await.context(
             "cannot open the database of --database-url; check that it is PostgreSQL 15 or later, that it runs, and \
              that its user may create tables",
@@ -62,13 +70,28 @@ impl NodeStore {
         Ok(others.into_iter().next())
     }
 
-    /// Waits until no other node has the database.
+    /// Waits until no other node has the database, also while it cannot be reached.
+    pub(super) async fn free(&self) {
+        loop {
+            match self.holder().await {
+                Ok(None) => return,
+                Ok(Some(_)) => {}
+                Err(error) => {
+                    tracing::warn!(error = format!("{error:#}"), "cannot look at the database")
+                }
+            }
+            tokio::time::sleep(LOOKED_EVERY).await;
+        }
+    }
+
+    /// Makes the store ready for use, once no other node has it.
     ///
     /// # Errors
-    /// The database cannot be reached.
-    pub(super) async fn free(&self) -> Result<()> {
-        while self.holder().await?.is_some() {
-            tokio::time::sleep(LOOKED_EVERY).await;
+    /// The database cannot be reached, or its user may not create tables.
+    pub(super) async fn prepare(&self) -> Result<()> {
+        if let Some(database) = &self.database {
+            let prepared = database.prepare().await;
+            prepared.context("cannot bring the tables of --database-url up to date")?;
         }
         Ok(())
     }

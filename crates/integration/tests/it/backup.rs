@@ -50,12 +50,24 @@ async fn a_backup_has_keys_only_if_asked_and_is_restored_whole_or_not_at_all() {
     assert_eq!(taken.code, 1);
     assert!(taken.stderr.contains("is not empty"), "{}", taken.stderr);
 
-    let whole = std::fs::read(&file).unwrap();
-    std::fs::write(folder.path().join("half.tar.gz"), &whole[..whole.len() / 2]).unwrap();
-    let half = restore("half.tar.gz", "half").await;
-    assert_eq!(half.code, 1);
-    assert!(half.stderr.contains("half.tar.gz"), "{}", half.stderr);
-    assert!(!folder.path().join("half").exists());
     let nowhere = headwater_in(folder.path(), &["backup", "x.tar.gz", "--data-dir", "none"]).await;
     assert!(nowhere.stderr.contains("--data-dir"), "{}", nowhere.stderr);
+
+    let whole = std::fs::read(&file).unwrap();
+    let half = whole[..whole.len() / 2].to_vec();
+    let short = whole[..whole.len() - 8].to_vec();
+    let mut other = whole.clone();
+    // The sum of the content.
+    other[whole.len() - 8] ^= 1;
+    for damaged in [half, short, other] {
+        std::fs::write(folder.path().join("damaged.tar.gz"), damaged).unwrap();
+        let refused = restore("damaged.tar.gz", "damaged").await;
+        assert_eq!(refused.code, 1);
+        assert!(
+            refused.stderr.contains("damaged.tar.gz"),
+            "{}",
+            refused.stderr
+        );
+        assert!(!folder.path().join("damaged").exists());
+    }
 }

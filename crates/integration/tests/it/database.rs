@@ -119,6 +119,15 @@ async fn a_database_that_is_not_there_is_named_without_its_password() {
         told.contains("--database-url") && !told.contains("hunter2"),
         "{told}"
     );
+    for slip in [" postgres", "postgre"] {
+        let url = format!("{slip}://headwater:hunter2@db/headwater?sslmode=require");
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--database-url", &url];
+        let told = headwater_in(folder.path(), &serve).await.stderr;
+        assert!(
+            told.contains("begin with postgres://") && !told.contains("hunter2"),
+            "{told}"
+        );
+    }
 }
 
 #[tokio::test]

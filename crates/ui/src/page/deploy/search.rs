@@ -123,15 +123,17 @@ async fn components(
             .filter(|app| !app.is_empty())
             .map(str::to_owned),
         component_type: Some(ComponentType::Source),
-        of_sources: visitor.parameter(DRAFTS).is_none(),
+        of_sources: false,
     };
+    let is_search = !filter.words.is_empty() || filter.app.is_some();
+    // Words find everything.
+    filter.of_sources = !is_search && visitor.parameter(DRAFTS).is_none();
     let page = visitor.page_request::<ComponentId>();
     let workspace = workspace_of(visitor);
     let (platform, caller) = (&ui.platform, visitor.caller());
     let found = platform
         .components(caller, &filter, workspace.clone(), &page)
         .await?;
-    let is_search = !filter.words.is_empty() || filter.app.is_some();
     let keys = found
         .items
         .iter()

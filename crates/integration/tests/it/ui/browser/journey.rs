@@ -140,6 +140,7 @@ async fn deploys(person: &Person<'_>, component: &str) -> (String, String) {
     person.press("main form button.primary").await;
     tab.sees_text("h1", "Work").await;
     tab.open("/deploy").await;
+    person.press("main a[href='/deploy?drafts=true']").await;
     person
         .press(&format!("main a[href='/deploy/{component}']"))
         .await;

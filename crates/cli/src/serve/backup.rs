@@ -95,7 +95,7 @@ pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<E
         .with_context(|| format!("{} is not a backup that can be restored", file.display()))
         .and_then(|()| move_in(&restoring, root));
     restored.inspect_err(|_| {
-        // What an interrupted one has left was there before.
+        // It is not taken back with the folder if an interrupted restore had left it there.
         let _ = fs::remove_dir_all(&restoring);
         data_dir.leave_as_found();
     })?;

@@ -204,7 +204,13 @@ impl NodeBuilder {
         mut self,
         is_there: impl Fn(&str) -> Option<SocketAddr> + Send + 'static,
     ) -> Node {
-        if std::env::var_os("HEADWATER_TEST_STORE").is_some_and(|store| store == "postgres") {
+        let has_url = self
+            .environment
+            .iter()
+            .any(|(name, _)| name == DATABASE_URL);
+        let is_on_postgres =
+            std::env::var_os("HEADWATER_TEST_STORE").is_some_and(|store| store == "postgres");
+        if is_on_postgres && !has_url {
             self.database
                 .get_or_insert_with(|| Arc::new(Database::create()));
         }

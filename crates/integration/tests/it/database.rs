@@ -57,7 +57,7 @@ async fn another_node_stands_by_until_the_first_is_gone() {
 }
 
 #[tokio::test]
-async fn a_node_that_was_silent_for_too_long_ends_and_has_written_nothing() {
+async fn a_node_that_was_silent_for_too_long_ends_once_another_has_its_place() {
     let database = Arc::new(Database::create());
     let mut first = on(&database).start().await;
     let source = first.deploy(COUNTING, json!({})).await;

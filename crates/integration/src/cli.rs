@@ -4,11 +4,7 @@ use std::{path::Path, process::Output};
 
 use serde_json::Value;
 
-use crate::{
-    binary,
-    dialogue::Dialogue,
-    node::{DATABASE_URL, Node},
-};
+use crate::{binary, database::DATABASE_URL, dialogue::Dialogue, node::Node};
 
 /// The result of a command.
 #[derive(Debug, Clone)]

@@ -3,13 +3,21 @@
 use std::{
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use crate::postgres;
 
 /// The folder of the server's socket, which the test command gives.
 const SOCKET: &str = "HEADWATER_TEST_POSTGRES_SOCKET";
+
+/// The variable with the URL of a node's database.
+pub(crate) const DATABASE_URL: &str = "HEADWATER_DATABASE_URL";
+/// The variable that gives every node a database.
+const STORE: &str = "HEADWATER_TEST_STORE";
 
 /// Numbers the databases of this test process.
 static DATABASES: AtomicU32 = AtomicU32::new(1);
@@ -35,6 +43,12 @@ impl Database {
         };
         database.psql("postgres", &format!("CREATE DATABASE {}", database.name));
         database
+    }
+
+    /// One for a node that was given none, if the whole run of tests is to be on PostgreSQL.
+    pub(crate) fn asked_for() -> Option<Arc<Self>> {
+        let is_asked = std::env::var_os(STORE).is_some_and(|store| store == "postgres");
+        is_asked.then(|| Arc::new(Self::create()))
     }
 
     /// Its URL, for `--database-url`.

@@ -12,17 +12,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    answer::Answer, binary, client::Client, database::Database, disk::Disk, https,
-    process::Process, receiver::Receiver, source::Source,
+    answer::Answer,
+    binary,
+    client::Client,
+    database::{DATABASE_URL, Database},
+    disk::Disk,
+    https,
+    process::Process,
+    receiver::Receiver,
+    source::Source,
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
 /// The text that a node prints before its address, once it serves.
 const READY: &str = "is ready on http://";
-/// The variable with the URL of a node's database.
-pub(crate) const DATABASE_URL: &str = "HEADWATER_DATABASE_URL";
-/// The text that a node prints while another one has its database.
-const STANDING_BY: &str = "standing by";
 /// Settings of the machine that a node under test keeps: where the runtime is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -39,9 +42,6 @@ pub struct NodeBuilder {
     open_files: Option<u32>,
     database: Option<Arc<Database>>,
 }
-
-/// A node that waits until another one no longer has its database.
-pub struct StandingBy(Node);
 
 /// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
 pub struct Node {
@@ -113,11 +113,15 @@ impl NodeBuilder {
         self
     }
 
+    fn folder(&mut self) -> &Path {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        self.data_dir.get_or_insert_with(new).path()
+    }
+
     /// Puts a file into its data folder.
     #[must_use]
     pub fn file(mut self, path: &str, text: &str) -> Self {
-        let new = || TempDir::with_prefix("headwater-node-").unwrap();
-        let path = self.data_dir.get_or_insert_with(new).path().join(path);
+        let path = self.folder().join(path);
         std::fs::create_dir_all(path.parent().expect("files are in the folder")).unwrap();
         std::fs::write(path, text).unwrap();
         self
@@ -126,8 +130,7 @@ impl NodeBuilder {
     /// Gives its data folder a disk of its own of so many MiB. `None` where this process may not mount one.
     #[must_use]
     pub fn small_disk(mut self, mib: u32) -> Option<Self> {
-        let new = || TempDir::with_prefix("headwater-node-").unwrap();
-        let folder = self.data_dir.get_or_insert_with(new).path();
+        let folder = self.folder();
         self.disk = Some(Disk::mount(folder, mib)?);
         Some(self)
     }
@@ -135,8 +138,7 @@ impl NodeBuilder {
     /// Puts what a node that has stopped left of its store into its data folder: the main file alone.
     #[must_use]
     pub fn store_file_of(mut self, other: &Node) -> Self {
-        let new = || TempDir::with_prefix("headwater-node-").unwrap();
-        let folder = self.data_dir.get_or_insert_with(new).path();
+        let folder = self.folder();
         std::fs::copy(
             other.data_dir().join("headwater.db"),
             folder.join("headwater.db"),
@@ -148,8 +150,7 @@ impl NodeBuilder {
     /// Begins with what `headwater restore` makes of a backup.
     #[must_use]
     pub fn restored_from(mut self, backup: &Path) -> Self {
-        let new = || TempDir::with_prefix("headwater-node-").unwrap();
-        let folder = self.data_dir.get_or_insert_with(new).path();
+        let folder = self.folder();
         let mut restore = Command::new(binary::path());
         restore
             .arg("restore")
@@ -163,8 +164,7 @@ impl NodeBuilder {
     /// Begins with a copy of another node's data folder, as it is this moment.
     #[must_use]
     pub fn copy_of(mut self, other: &Node) -> Self {
-        let new = || TempDir::with_prefix("headwater-node-").unwrap();
-        let folder = self.data_dir.get_or_insert_with(new).path();
+        let folder = self.folder();
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(other.data_dir().join(".")).arg(folder);
         assert!(copy.status().unwrap().success());
@@ -190,29 +190,14 @@ impl NodeBuilder {
         self.start_until(serves).await
     }
 
-    /// Starts it while another one has its database, and waits until it says so.
-    pub async fn start_standing_by(self) -> StandingBy {
-        let stands_by = |line: &str| {
-            let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
-            line.contains(STANDING_BY).then_some(nowhere)
-        };
-        StandingBy(self.start_until(stands_by).await)
-    }
-
     /// Starts it and waits until it prints a line in which `is_there` finds its address.
-    async fn start_until(
+    pub(crate) async fn start_until(
         mut self,
         is_there: impl Fn(&str) -> Option<SocketAddr> + Send + 'static,
     ) -> Node {
-        let has_url = self
-            .environment
-            .iter()
-            .any(|(name, _)| name == DATABASE_URL);
-        let is_on_postgres =
-            std::env::var_os("HEADWATER_TEST_STORE").is_some_and(|store| store == "postgres");
-        if is_on_postgres && !has_url {
-            self.database
-                .get_or_insert_with(|| Arc::new(Database::create()));
+        let mut given = self.environment.iter();
+        if !given.any(|(name, _)| name == DATABASE_URL) {
+            self.database = self.database.or_else(Database::asked_for);
         }
         if let Some(database) = &self.database {
             let url = (DATABASE_URL.to_owned(), database.url());
@@ -307,7 +292,7 @@ async fn serve(
 }
 
 /// The address in the line that a node prints once it serves.
-fn serves(line: &str) -> Option<SocketAddr> {
+pub(crate) fn serves(line: &str) -> Option<SocketAddr> {
     let (_, address) = line.split_once(READY)?;
     // In a log of JSON objects the text ends with a quote.
     let address = address.split('"').next()?;
@@ -318,24 +303,6 @@ fn read_key(data_dir: &Path) -> String {
     let key =
         std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
     key.trim().to_owned()
-}
-
-impl StandingBy {
-    /// The node, as soon as it has the database and serves.
-    pub async fn serving(self) -> Node {
-        let Self(mut node) = self;
-        let found = tokio::task::spawn_blocking(move || {
-            let output = node.output_with(READY);
-            let address = output.lines().find_map(serves);
-            node.address = address.expect("the address is in the line");
-            node
-        });
-        node = found
-            .await
-            .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
-        node.client = Client::new(node.url(), Some(node.api_key.clone()));
-        node
-    }
 }
 
 impl Node {
@@ -382,6 +349,15 @@ impl Node {
                     .starts_with("headwater.db")
             })
             .collect()
+    }
+
+    /// Takes the address at which it serves now, if it has said so.
+    pub(crate) fn at_the_address_that_it_said(mut self) -> Self {
+        let output = self.output_with(READY);
+        let address = output.lines().find_map(serves);
+        self.address = address.expect("the address is in the line");
+        self.client = Client::new(self.url(), Some(self.api_key.clone()));
+        self
     }
 
     /// Its process id.

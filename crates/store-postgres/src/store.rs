@@ -122,7 +122,7 @@ impl PostgresStore {
     /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let store = Self::connected(url)?;
-        store.migrate().await?;
+        store.prepare().await?;
         store.set_clock().await?;
         Ok(store)
     }
@@ -167,7 +167,12 @@ impl PostgresStore {
     /// # Errors
     /// Those of [`PostgresStore::open`].
     pub async fn prepare(&self) -> Result<(), StoreError> {
-        self.migrate().await
+        let next = |connection: Connection| async move { migration::run_next(&connection).await };
+        while self
+            .attempt(&self.pool, Transaction::Migrating, next)
+            .await?
+        {}
+        Ok(())
     }
 
     /// The names of the living nodes besides the one of that name.
@@ -189,15 +194,6 @@ impl PostgresStore {
     /// The time of the database, which is that of all its nodes.
     pub fn clock(&self) -> Arc<DatabaseClock> {
         Arc::clone(&self.clock)
-    }
-
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let next = |connection: Connection| async move { migration::run_next(&connection).await };
-        while self
-            .attempt(&self.pool, Transaction::Migrating, next)
-            .await?
-        {}
-        Ok(())
     }
 
     async fn set_clock(&self) -> Result<(), StoreError> {

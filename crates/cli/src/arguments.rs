@@ -20,6 +20,7 @@ mod listen;
 mod props;
 mod runs;
 mod search;
+mod store;
 mod tenants;
 mod variables;
 mod webhooks;
@@ -48,6 +49,7 @@ pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
+pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -167,6 +169,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Unpack a backup into a new data folder
     Restore(RestoreArguments),
+    /// The store of a node that does not run
+    Store(StoreArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
     /// Print the OpenAPI document of this version

@@ -41,7 +41,9 @@ mod workflow;
 use anyhow::Context as _;
 use clap::FromArgMatches as _;
 
-use crate::arguments::{Cli, ClientCommand, Command, KeysArguments, KeysCommand};
+use crate::arguments::{
+    Cli, ClientCommand, Command, KeysArguments, KeysCommand, StoreArguments, StoreCommand,
+};
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -86,6 +88,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(arguments) => command::mcp::run(Session::open(&cli.global)?, arguments).await,
         Command::Backup(arguments) => serve::back_up(&cli.global, &arguments),
         Command::Restore(arguments) => serve::restore(&cli.global, &arguments),
+        Command::Store(StoreArguments {
+            command: StoreCommand::Copy(arguments),
+        }) => serve::copy_store(&cli.global, &arguments).await,
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),

@@ -23,6 +23,7 @@ mod server;
 mod settings;
 mod stop_signals;
 mod store;
+mod store_copy;
 mod systemd;
 mod traces;
 mod variables;
@@ -31,6 +32,7 @@ mod workflows;
 pub(crate) use self::admin_key::reset as reset_admin_key;
 pub(crate) use self::backup::{back_up, restore};
 pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
+pub(crate) use self::store_copy::copy as copy_store;
 
 use std::{
     io::ErrorKind,

@@ -1,16 +1,14 @@
 //! Files of owners, which outlive runs: those of `$.files`, and those that the node keeps of events.
 //!
-//! Responsible for paths, limits, files in the making, and the URLs to download files. Not responsible for the bytes
-//! (`storage`), nor for the moment at which a step asks. A file that a step has written stays, also if the step fails
+//! Responsible for limits, files in the making, and the URLs to download files. Not responsible for the bytes
+//! (`store::file_storage`), nor for the moment at which a step asks. A file that a step has written stays, also if the step fails
 //! afterwards: files are not part of a step's commit.
 
 mod draft;
 mod fault;
 mod link;
-mod path;
 mod requests;
 mod room;
-mod storage;
 mod uploads;
 
 use std::{sync::Arc, time::Duration};
@@ -18,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use chrono::DateTime;
 use headwater_model::time::EpochMs;
-use headwater_store::Owner;
+use headwater_store::{FileContent, FilePath, FileStorage, FileUsage, Owner};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
@@ -28,12 +26,6 @@ use self::{
     link::{Link, LinkKey},
     room::Room,
     uploads::Uploads,
-};
-pub use self::{
-    path::{FilePath, InvalidFilePath},
-    storage::{
-        FileContent, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange, StoredFile,
-    },
 };
 use crate::{core::Core, error::PlatformError, signing_key::InstallationKey};
 
@@ -163,7 +155,7 @@ impl Files {
             .begin(tenant, path.clone(), Some(expires_at_ms))
             .await?;
         self.append(&mut draft, tenant, bytes).await?;
-        draft.commit(now_ms).await?;
+        self.put(draft, now_ms).await?;
         let url = self.link(Link {
             tenant: tenant.to_owned(),
             path: path.clone(),
@@ -266,19 +258,37 @@ impl Files {
     /// Appends bytes to a file in the making, if they fit into its owner's share.
     async fn append(&self, draft: &mut Draft, tenant: &str, bytes: Bytes) -> Result<(), Fault> {
         let used = self.storage.usage(tenant).await?;
-        let most = self.core.config.file_bytes_per_owner;
+        let most = self.most().bytes;
         if draft.size_with(&bytes) > FILE_BYTES_MAX {
             let reason = format!("the file has more than {FILE_BYTES_MAX} bytes; split it");
             return Err(Fault::Refused(reason));
         }
         if !draft.fits(&bytes, most.saturating_sub(used.bytes)) {
-            let reason = format!(
-                "all files together would have more than {most} bytes; delete some first, or have the operator \
-                 raise --files-per-owner-gb"
-            );
-            return Err(Fault::Refused(reason));
+            return Err(self.full());
         }
         draft.write(bytes).await
+    }
+
+    /// Puts a finished file at its path, and returns its size. Other nodes may have filled the owner's share meanwhile.
+    async fn put(&self, draft: Draft, now_ms: EpochMs) -> Result<u64, Fault> {
+        let size = draft.commit(now_ms, self.most()).await?;
+        size.ok_or_else(|| self.full())
+    }
+
+    /// The files that one owner may have.
+    fn most(&self) -> FileUsage {
+        FileUsage {
+            files: FILES_MAX,
+            bytes: self.core.config.file_bytes_per_owner,
+        }
+    }
+
+    fn full(&self) -> Fault {
+        let FileUsage { files, bytes } = self.most();
+        Fault::Refused(format!(
+            "all files together would be more than {files}, or have more than {bytes} bytes; delete some first, or have \
+             the operator raise --files-per-owner-gb"
+        ))
     }
 }
 

@@ -65,10 +65,7 @@ pub use couriers::{
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
-pub use files::{
-    FileContent, FileLink, FilePath, FileStorage, FileUsage, FileWriter, Files, FolderEntry,
-    FolderRange, InvalidFilePath, StoredFile,
-};
+pub use files::{FileLink, Files};
 pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use platform::{Parts, Platform, Readiness};
@@ -138,11 +135,11 @@ pub use headwater_workflow::{
 pub use headwater_store::{
     AUDIT_SEARCHED_MAX, Account, Actor, ActorKind, ApiKey, Attempt, AttemptHeaders, AuditFilter,
     AuditRecord, AuditTarget, CappedCount, ComponentFilter, DataStore, DayUsage, Delivery,
-    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FoundAudit,
+    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FileContent, FoundAudit,
     FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
     OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFilter, RunHour,
     RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
     SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay, Session,
-    SourceDeployment, SourceHealth, Standing, Usage, User, Wanted, Webhook, WebhookBacklog,
-    Workflow, WorkflowHealth, WorkflowState,
+    SourceDeployment, SourceHealth, Standing, StoredFile, Usage, User, Wanted, Webhook,
+    WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headwater_engine::{Engine, EngineStatus};
 use headwater_model::id::RunnableId;
-use headwater_store::{NodeName, Store};
+use headwater_store::{FileStorage, NodeName, Store};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -21,7 +21,7 @@ use crate::{
     environment::Environment,
     error::PlatformError,
     feeds::Feeds,
-    files::{FileStorage, Files},
+    files::Files,
     key_uses::KeyUses,
     leases::Leases,
     metrics::Metrics,

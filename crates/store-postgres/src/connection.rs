@@ -159,16 +159,23 @@ struct DatabaseError(#[source] Error);
 
 /// Whether a step failed only because of another that ran at the same time.
 pub(crate) fn is_overtaken(error: &StoreError) -> bool {
+    code(error).is_some_and(|code| {
+        is_race(code)
+            || *code == SqlState::T_R_SERIALIZATION_FAILURE
+            || *code == SqlState::T_R_DEADLOCK_DETECTED
+    })
+}
+
+/// Whether the server's disk has no room left.
+pub(crate) fn is_full(error: &StoreError) -> bool {
+    code(error) == Some(&SqlState::DISK_FULL)
+}
+
+/// The server's code of an error that may pass.
+fn code(error: &StoreError) -> Option<&SqlState> {
     match error {
-        StoreError::Unavailable { source, .. } => source
-            .downcast_ref::<DatabaseError>()
-            .and_then(|error| error.0.code())
-            .is_some_and(|code| {
-                is_race(code)
-                    || *code == SqlState::T_R_SERIALIZATION_FAILURE
-                    || *code == SqlState::T_R_DEADLOCK_DETECTED
-            }),
-        StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_) => false,
+        StoreError::Unavailable { source, .. } => source.downcast_ref::<DatabaseError>()?.0.code(),
+        StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_) => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! run again as a whole, so that a step reads as if it were alone. What an error leaves is rolled back. Positions of
 //! the log become visible in their order, because appending holds a lock until its transaction ends.
 //!
-//! Each file is the twin of the one with its name in `headwater-store-sqlite`: the same functions in the same order.
+//! Files of owners are here too ([`files`]), which the embedded store leaves to a folder. Each other file is the twin of the one with its name in `headwater-store-sqlite`: the same functions in the same order.
 //! Statements are prepared once per connection; numbers are `bigint` ([`row`] converts them), JSON that comes back byte
 //! for byte is `text`, lists are passed as arrays, and text compares by its bytes.
 
@@ -33,6 +33,7 @@ mod event_row;
 mod event_search;
 mod event_views;
 mod events;
+mod files;
 mod first_user;
 mod invocations;
 mod key_value;
@@ -80,6 +81,7 @@ mod tenants;
 mod text;
 mod timers;
 mod tls;
+mod transfer;
 mod upkeep;
 mod usage;
 mod users;
@@ -96,4 +98,6 @@ mod workflows;
 mod workspaces;
 
 pub use clock::DatabaseClock;
+pub use files::PostgresFiles;
 pub use store::PostgresStore;
+pub use transfer::PostgresTables;

@@ -4,7 +4,10 @@ use headwater_store::StoreError;
 
 use crate::connection::{Connection, failed};
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_files.sql"),
+];
 
 /// One process at a time migrates.
 pub(crate) const BEGIN: &str = "BEGIN;
@@ -26,8 +29,37 @@ pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError
     Ok(true)
 }
 
-/// The version of the schema, if this program knows it; 0 where there is none yet.
+/// The table that is there as long as a store is being copied into the database.
+pub(crate) const UNFINISHED: &str = "unfinished_copy";
+
+/// Whether a copy into the database was begun and not finished.
+pub(crate) async fn is_unfinished(connection: &Connection) -> Result<bool, StoreError> {
+    let is_there = "SELECT to_regclass($1) IS NOT NULL";
+    let is_there = connection.value(is_there, &[&UNFINISHED]).await;
+    is_there.map_err(failed("reading the schema"))
+}
+
+/// Whether the schema is the one of this program, and not in the making.
+pub(crate) async fn is_current(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(known(connection).await? == MIGRATIONS.len())
+}
+
+/// Whether the schema is the one of this program, even if it is in the making.
+pub(crate) async fn is_of_this_version(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(version(connection).await? == MIGRATIONS.len())
+}
+
+/// The version of the schema, if this program knows it and it is not in the making; 0 where there is none yet.
 pub(crate) async fn known(connection: &Connection) -> Result<usize, StoreError> {
+    match is_unfinished(connection).await? {
+        true => Err(StoreError::Unsupported(
+            StoreError::UNFINISHED_COPY.to_owned(),
+        )),
+        false => version(connection).await,
+    }
+}
+
+async fn version(connection: &Connection) -> Result<usize, StoreError> {
     let failed = failed("reading the version of the schema");
     let is_there = "SELECT to_regclass('schema_version') IS NOT NULL";
     let is_there: bool = connection.value(is_there, &[]).await.map_err(&failed)?;

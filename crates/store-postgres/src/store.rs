@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    ClientWrapper, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
+};
 use headwater_model::time::EpochMs;
 use headwater_store::{NodeName, Progress, StoreError};
 use tokio_postgres::Config;
@@ -127,7 +129,15 @@ impl PostgresStore {
         Ok(store)
     }
 
-    fn connected(url: &str) -> Result<Self, StoreError> {
+    /// A connection that no step shares, with these settings.
+    pub(crate) async fn session(&self, settings: &str) -> Result<ClientWrapper, StoreError> {
+        let session = Object::take(connect(&self.pool).await?);
+        let set = session.batch_execute(settings).await;
+        set.map_err(failed("setting up a connection"))?;
+        Ok(session)
+    }
+
+    pub(crate) fn connected(url: &str) -> Result<Self, StoreError> {
         let (url, tls) = tls::of(url)?;
         let mut config = Config::from_str(&url)
             .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;

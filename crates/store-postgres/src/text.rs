@@ -9,7 +9,7 @@ use tokio_postgres::types::{FromSql, FromSqlOwned, IsNull, ToSql, Type, to_sql_c
 
 const ESCAPE: u8 = 1;
 
-fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     match text.iter().any(|byte| *byte <= ESCAPE) {
         false => Cow::Borrowed(text),
         true => {

@@ -43,8 +43,29 @@ pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The version of the schema, if this program knows it.
+/// Whether the schema is the one of this program.
+pub(crate) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(known(connection)? == MIGRATIONS.len())
+}
+
+/// The table that is there as long as a store is being copied into the database.
+pub(crate) const UNFINISHED: &str = "unfinished_copy";
+
+/// Whether a copy into the database was begun and not finished.
+pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool, StoreError> {
+    connection
+        .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+        .and_then(|mut statement| statement.exists([UNFINISHED]))
+        .map_err(failed("reading the schema"))
+}
+
+/// The version of the schema, if this program knows it and it is not in the making.
 pub(crate) fn known(connection: &Connection) -> Result<usize, StoreError> {
+    if is_unfinished(connection)? {
+        return Err(StoreError::Unsupported(
+            StoreError::UNFINISHED_COPY.to_owned(),
+        ));
+    }
     let version: u32 = connection
         .query_row("PRAGMA user_version", (), |row| row.get(0))
         .map_err(failed("reading the version of the schema"))?;

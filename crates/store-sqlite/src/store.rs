@@ -184,7 +184,8 @@ impl SqliteStore {
     }
 }
 
-fn lock(path: &Path) -> Result<File, StoreError> {
+/// Takes the store for this process.
+pub(crate) fn lock(path: &Path) -> Result<File, StoreError> {
     let lock_path = path.with_extension("lock");
     let context = format!("locking {}", lock_path.display());
     let file =

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::Store;
+use crate::{FileStorage, Store};
 
 pub mod accounts;
 pub mod admission;
@@ -30,6 +30,7 @@ pub mod discarding;
 pub mod dispatch;
 pub mod event_search;
 pub mod event_views;
+pub mod files;
 mod fixture;
 pub mod folders;
 pub mod history;
@@ -68,6 +69,37 @@ pub trait Factory: Send + Sync {
     /// Another handle on a store that is open, as another node has it. Where one process owns the store, that is the same
     /// handle once more.
     async fn also_open(&self, store: &Arc<dyn Store>) -> Arc<dyn Store>;
+}
+
+/// Makes the storages of files under test.
+#[async_trait]
+pub trait FilesFactory: Send + Sync {
+    /// A new, empty storage.
+    async fn open(&self) -> Arc<dyn FileStorage>;
+
+    /// The same storage, as another process would find it after the former was killed.
+    async fn reopen(&self, old: Arc<dyn FileStorage>) -> Arc<dyn FileStorage>;
+}
+
+/// Turns the suite of files into tests: `files_conformance_tests!(an expression that makes a factory)`, with absolute paths.
+#[macro_export]
+macro_rules! files_conformance_tests {
+    ($factory:expr) => {
+        $crate::conformance_tests! { @suite $factory;
+            files {
+                files_are_the_same_after_reopen,
+                a_content_has_any_size,
+                a_file_that_is_read_stays_the_same,
+                nobody_sees_a_file_before_its_commit,
+                a_folder_is_listed_page_by_page,
+                paths_have_any_characters,
+                files_end_at_their_time,
+                files_of_a_tenant_are_deleted_together,
+                a_bound_holds_however_many_write_at_once,
+                a_file_that_replaces_another_takes_its_room,
+            }
+        }
+    };
 }
 
 /// Turns the suite into tests: `conformance_tests!(an expression that makes a factory)`, with absolute paths.
@@ -540,6 +572,7 @@ mod tests {
         ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
         ("lists", include_str!("conformance/lists.rs")),
+        ("files", include_str!("conformance/files.rs")),
         ("folders", include_str!("conformance/folders.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
@@ -595,6 +628,7 @@ mod tests {
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),
         include_str!("registry.rs"),
+        include_str!("file_storage.rs"),
         include_str!("folders.rs"),
         include_str!("data_stores.rs"),
         include_str!("event_log.rs"),

@@ -182,6 +182,10 @@ impl StoreError {
         }
     }
 
+    /// The refusal of a store into which another is being copied, or was until that ended.
+    pub const UNFINISHED_COPY: &str = "a copy into this store was begun and not finished, so that a part may be missing: run \
+                                       `headwater store copy` again, which begins anew";
+
     /// An error of the database while doing `context`.
     pub fn unavailable(context: impl Into<String>, source: impl Into<Source>) -> Self {
         Self::Unavailable {

@@ -249,6 +249,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "restore",
         &["headwater restore headwater.tar.gz --data-dir /var/lib/headwater"],
     ),
+    (
+        "store copy",
+        &[
+            "headwater store copy --from headwater-data --to postgres://headwater@db.internal/headwater",
+            "headwater store copy --from @database-url.txt --to headwater-data",
+        ],
+    ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
     (
         "audit",

@@ -21,7 +21,7 @@ const ELSEWHERE: &str = "store-is-elsewhere";
 pub(super) const PARTS: [&str; 3] = [FILES, APPS, WORKFLOW_FOLDERS];
 /// Those that open what is in it.
 pub(super) const SECRET_PARTS: [&str; 2] = [SECRET_KEY, API_KEY];
-const FILES: &str = "files";
+pub(super) const FILES: &str = "files";
 const APPS: &str = "apps";
 const WORKFLOW_FOLDERS: &str = "workflow-folders.json";
 const API_KEY: &str = "api-key";
@@ -30,7 +30,7 @@ const LOCK: &str = "headwater.lock";
 /// A process that a killed node was just starting has its folder until that process has begun.
 const FREED_WITHIN: Duration = Duration::from_secs(1);
 const TRIED_EVERY: Duration = Duration::from_millis(10);
-const SECRET_KEY: &str = "secret-key";
+pub(super) const SECRET_KEY: &str = "secret-key";
 /// The file with the address of the folder's node.
 pub(crate) const ADDRESS_FILE: &str = "address";
 
@@ -122,24 +122,6 @@ impl DataDir {
         root.join(STORE).is_file()
     }
 
-    /// Makes the store the owner's alone, also where a copy of the folder is open to others. The files that SQLite
-    /// puts beside it later have the same mode.
-    fn close_store(&self) -> io::Result<()> {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(self.root.join(STORE))?;
-        for suffix in ["", "-wal", "-shm"] {
-            let file = self.root.join(format!("{STORE}{suffix}"));
-            match fs::set_permissions(file, Permissions::from_mode(0o600)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// The embedded store, the owner's alone.
     ///
     /// # Errors
@@ -149,7 +131,7 @@ impl DataDir {
             let shown = self.shown();
             format!("cannot use the data folder {shown}; choose another with --data-dir")
         };
-        self.close_store().with_context(failed)?;
+        close_store(&self.root).with_context(failed)?;
         match fs::remove_file(self.root.join(ELSEWHERE)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error).with_context(failed),
             _ => Ok(self.root.join(STORE)),
@@ -255,6 +237,24 @@ impl DataDir {
     pub(crate) fn shown_key_path(&self) -> String {
         self.root.join(API_KEY).display().to_string()
     }
+}
+
+/// Makes the store in a folder the owner's alone, also where a copy of the folder is open to others. The files that SQLite
+/// puts beside it later have the same mode.
+pub(super) fn close_store(root: &Path) -> io::Result<()> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(root.join(STORE))?;
+    for suffix in ["", "-wal", "-shm"] {
+        let file = root.join(format!("{STORE}{suffix}"));
+        match fs::set_permissions(file, Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Deletes everything in a folder.

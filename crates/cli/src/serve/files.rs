@@ -32,7 +32,7 @@ use std::{
 
 use async_trait::async_trait;
 use headwater_model::time::EpochMs;
-use headwater_platform::{
+use headwater_store::{
     FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange,
 };
 use parking_lot::Mutex;
@@ -141,6 +141,19 @@ impl FileStorage for FolderOfFiles {
             deleted += on_disk(move || tenant.delete_expired(now_ms)).await?;
         }
         Ok(deleted)
+    }
+
+    async fn tenants(&self) -> io::Result<Vec<String>> {
+        let root = self.root.join("tenants");
+        let mut ids = on_disk(move || names(&root)).await?;
+        ids.sort_unstable();
+        let mut with_files = Vec::new();
+        for id in ids {
+            if self.usage(&id).await?.files > 0 {
+                with_files.push(id);
+            }
+        }
+        Ok(with_files)
     }
 }
 

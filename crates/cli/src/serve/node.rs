@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use headwater_api::BodyLimits;
 use headwater_engine::{
     DenoEngine, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
@@ -21,9 +21,7 @@ use super::{
     arguments::{self, ServeArguments},
     connections::ConnectionLimits,
     data_dir::DataDir,
-    descriptors,
-    files::FolderOfFiles,
-    memory,
+    descriptors, memory,
     network::Network,
     receiving, sending, settings,
     store::NodeStore,
@@ -98,14 +96,14 @@ pub(super) async fn start(
         begin_without_key(data_dir, &*store.store, gives_up).await?;
     }
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
-    let files = FolderOfFiles::open(data_dir.files()).context("cannot open the folder of files")?;
+    let files = store.files(data_dir)?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
         env: store.environment()?,
         name: store.node,
         store: store.store,
         engine,
-        files: Arc::new(files),
+        files,
         secret_keys,
         key_file: given.is_none().then(|| data_dir.key_file()),
         tracer,

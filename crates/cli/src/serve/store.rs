@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, Result};
 use headwater_model::time::EpochMs;
 use headwater_platform::{Clock, Environment};
-use headwater_store::{NodeName, Store};
-use headwater_store_postgres::{DatabaseClock, PostgresStore};
+use headwater_store::{FileStorage, NodeName, Store};
+use headwater_store_postgres::{DatabaseClock, PostgresFiles, PostgresStore};
 use headwater_store_sqlite::SqliteStore;
 
-use super::{data_dir::DataDir, environment};
+use super::{data_dir::DataDir, environment, files::FolderOfFiles};
 use crate::usage_error::UsageError;
 
 /// The name of the only node of an embedded store.
@@ -39,7 +39,7 @@ impl NodeStore {
                 database: None,
             });
         };
-        if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+        if !is_database_url(url) {
             // Not shown: it may have a password.
             let reason = "--database-url: must begin with postgres:// or postgresql://";
             return Err(UsageError(reason.to_owned()).into());
@@ -96,6 +96,20 @@ impl NodeStore {
         Ok(())
     }
 
+    /// The files of owners: in the database, where all of its nodes see them, or else in the data folder.
+    ///
+    /// # Errors
+    /// The data folder cannot be used.
+    pub(super) fn files(&self, data_dir: &DataDir) -> Result<Arc<dyn FileStorage>> {
+        Ok(match &self.database {
+            Some(database) => Arc::new(PostgresFiles::of(Arc::clone(database))),
+            None => {
+                let files = FolderOfFiles::open(data_dir.files());
+                Arc::new(files.context("cannot open the folder of files")?)
+            }
+        })
+    }
+
     /// The system's randomness, with the time that decides in this store: the database's, else the system's.
     ///
     /// # Errors
@@ -110,6 +124,11 @@ impl NodeStore {
             Some(_) | None => system,
         })
     }
+}
+
+/// Whether a text is the URL of a database.
+pub(super) fn is_database_url(text: &str) -> bool {
+    SCHEMES.iter().any(|scheme| text.starts_with(scheme))
 }
 
 struct ClockOfDatabase(Arc<DatabaseClock>);

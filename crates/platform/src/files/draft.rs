@@ -2,14 +2,10 @@
 
 use bytes::Bytes;
 use headwater_model::time::EpochMs;
+use headwater_store::{FilePath, FileUsage, FileWriter, StoredFile};
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    fault::Fault,
-    path::FilePath,
-    room::Share,
-    storage::{FileWriter, StoredFile},
-};
+use super::{fault::Fault, room::Share};
 
 pub(super) struct Draft {
     path: FilePath,
@@ -54,8 +50,12 @@ impl Draft {
         Ok(self.writer.write(bytes).await?)
     }
 
-    /// Puts the file at its path and returns its size.
-    pub(super) async fn commit(self, now_ms: EpochMs) -> Result<u64, Fault> {
+    /// Puts the file at its path and returns its size, unless its owner's files would be more than `most` then.
+    pub(super) async fn commit(
+        self,
+        now_ms: EpochMs,
+        most: FileUsage,
+    ) -> Result<Option<u64>, Fault> {
         let file = StoredFile {
             path: self.path,
             size: self.size,
@@ -63,7 +63,7 @@ impl Draft {
             hash: hex::encode(self.digest.finalize()),
             expires_at_ms: self.expires_at_ms,
         };
-        self.writer.commit(file).await?;
-        Ok(self.size)
+        let is_there = self.writer.commit(file, most).await?;
+        Ok(is_there.then_some(self.size))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, ErrorKind};
 
-use super::path::{FilePath, InvalidFilePath};
+use headwater_store::{FilePath, InvalidFilePath};
+
 use crate::error::PlatformError;
 
 const NO_DISK: &str = "the node has no disk space left for files; delete files that are no longer needed, or ask the operator for more";

@@ -1,8 +1,8 @@
 //! The tokens in the URLs of files: they name tenant, path and end, and are signed.
 
 use headwater_model::time::EpochMs;
+use headwater_store::FilePath;
 
-use super::path::FilePath;
 use crate::signing_key::SigningKey;
 
 /// A file for whoever has the URL, until a moment.

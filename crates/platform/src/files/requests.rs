@@ -4,17 +4,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use headwater_engine::{ServiceRequest, StoreReply};
 use headwater_model::time::EpochMs;
-use headwater_store::Owner;
+use headwater_store::{FilePath, FolderEntry, FolderRange, Owner, StoredFile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{
-    Files,
-    fault::Fault,
-    path::FilePath,
-    storage::{FolderEntry, FolderRange, StoredFile},
-    uploads,
-};
+use super::{Files, fault::Fault, uploads};
 
 /// Bytes of a piece of a file at most, as text or not.
 const PIECE_BYTES_MAX: usize = 1024 * 1024;
@@ -237,7 +231,7 @@ impl Files {
             .remove(&name, tenant)
             .ok_or_else(uploads::gone)?;
         let draft = upload.lock().await.take().ok_or_else(uploads::gone)?;
-        let size = draft.commit(self.core.env.now_ms()).await?;
+        let size = self.put(draft, self.core.env.now_ms()).await?;
         json(&Committed { size })
     }
 

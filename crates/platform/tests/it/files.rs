@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, io, sync::Arc};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use headwater_model::time::EpochMs;
-use headwater_platform::{
-    FileContent, FileLink, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange,
-    PlatformError, StoredFile,
+use headwater_platform::{FileLink, PlatformError};
+use headwater_store::{
+    FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange, Owner,
+    StoredFile,
 };
-use headwater_store::Owner;
 use parking_lot::Mutex;
 
 use crate::world::World;
@@ -49,11 +49,23 @@ impl FileWriter for Writing {
         Ok(())
     }
 
-    async fn commit(self: Box<Self>, file: StoredFile) -> io::Result<()> {
+    async fn commit(self: Box<Self>, file: StoredFile, most: FileUsage) -> io::Result<bool> {
+        let mut files = self.files.lock();
         let key = (self.tenant, file.path.to_string());
-        self.files.lock().insert(key, (file, self.bytes.freeze()));
-        Ok(())
+        let replaced = files.get(&key).map(|(file, _)| file.size);
+        let has_room = usage(&files, &key.0).with(file.size, replaced).fits(most);
+        if has_room {
+            files.insert(key, (file, self.bytes.freeze()));
+        }
+        Ok(has_room)
     }
+}
+
+fn usage(files: &ByPath, tenant: &str) -> FileUsage {
+    let theirs = files.iter().filter(|((of, _), _)| of == tenant);
+    theirs.fold(FileUsage::default(), |usage, (_, (file, _))| {
+        usage.with(file.size, None)
+    })
 }
 
 #[async_trait]
@@ -93,14 +105,7 @@ impl FileStorage for MemoryFiles {
     }
 
     async fn usage(&self, tenant: &str) -> io::Result<FileUsage> {
-        let mut usage = FileUsage::default();
-        for ((of, _), (file, _)) in &*self.files.lock() {
-            if of == tenant {
-                usage.files += 1;
-                usage.bytes += file.size;
-            }
-        }
-        Ok(usage)
+        Ok(usage(&self.files.lock(), tenant))
     }
 
     async fn begin(&self, tenant: &str) -> io::Result<Box<dyn FileWriter>> {
@@ -126,6 +131,13 @@ impl FileStorage for MemoryFiles {
         let before = files.len();
         files.retain(|_, (file, _)| file.expires_at_ms.is_none_or(|end_ms| now_ms < end_ms));
         Ok((before - files.len()) as u64)
+    }
+
+    async fn tenants(&self) -> io::Result<Vec<String>> {
+        let files = self.files.lock();
+        let mut tenants: Vec<_> = files.keys().map(|(tenant, _)| tenant.clone()).collect();
+        tenants.dedup();
+        Ok(tenants)
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fs::File, io, os::unix::fs::FileExt as _, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use headwater_platform::{FileContent, StoredFile};
+use headwater_store::{FileContent, StoredFile};
 
 use super::{disk::on_disk, trailer};
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use headwater_model::time::EpochMs;
-use headwater_platform::{FilePath, FileUsage, FolderEntry, FolderRange, StoredFile};
+use headwater_store::{FilePath, FileUsage, FolderEntry, FolderRange, StoredFile};
 use parking_lot::Mutex;
 
 use super::{
@@ -79,19 +79,29 @@ impl Tenant {
         self.with(|files| Ok(files.usage()))
     }
 
-    /// Gives a finished file its place, instead of one that had its path.
-    pub(super) fn place(&self, finished: &Path, file: &StoredFile) -> io::Result<()> {
+    /// Gives a finished file its place, instead of one that had its path, unless the files would be more than `most` then.
+    pub(super) fn place(
+        &self,
+        finished: &Path,
+        file: &StoredFile,
+        most: FileUsage,
+    ) -> io::Result<bool> {
         self.with(|files| {
+            let replaced = files.by_path.get(file.path.as_str());
+            let replaced = replaced.map(|replaced| replaced.size);
+            if !files.usage().with(file.size, replaced).fits(most) {
+                return Ok(false);
+            }
             let place = Place::of(&file.path, file.expires_at_ms);
             let folder = place.folder_in(&self.folder);
             fs::create_dir_all(&folder)?;
             fs::rename(finished, place.path_in(&self.folder))?;
             sync_folder(&folder)?;
             let former = files.add(file, place.clone());
-            match former {
-                Some(former) if former != place => remove(&former.path_in(&self.folder)),
-                _ => Ok(()),
+            if let Some(former) = former.filter(|former| *former != place) {
+                remove(&former.path_in(&self.folder))?;
             }
+            Ok(true)
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use headwater_model::time::EpochMs;
-use headwater_platform::FilePath;
+use headwater_store::FilePath;
 use sha2::{Digest as _, Sha256};
 
 pub(super) const KEPT: &str = "kept";

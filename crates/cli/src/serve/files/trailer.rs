@@ -7,7 +7,7 @@ use std::{
 };
 
 use headwater_model::time::EpochMs;
-use headwater_platform::{FilePath, StoredFile};
+use headwater_store::{FilePath, StoredFile};
 use serde::{Deserialize, Serialize};
 
 /// The last bytes of every stored file.

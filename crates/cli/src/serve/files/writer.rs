@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use headwater_platform::{FileWriter, StoredFile};
+use headwater_store::{FileUsage, FileWriter, StoredFile};
 
 use super::{
     disk::{on_disk, remove},
@@ -59,14 +59,14 @@ impl FileWriter for Writing {
         on_disk(move || (&*file).write_all(&bytes)).await
     }
 
-    async fn commit(mut self: Box<Self>, stored: StoredFile) -> io::Result<()> {
+    async fn commit(mut self: Box<Self>, stored: StoredFile, most: FileUsage) -> io::Result<bool> {
         on_disk(move || {
             let Some(unfinished) = self.unfinished.take() else {
-                return Ok(());
+                return Ok(true);
             };
             trailer::write(&mut &*self.file, &stored)?;
             self.file.sync_all()?;
-            self.tenant.place(&unfinished.0, &stored)
+            self.tenant.place(&unfinished.0, &stored, most)
         })
         .await
     }

@@ -4,7 +4,10 @@ use std::{io, sync::atomic::AtomicU64};
 
 use async_trait::async_trait;
 use headwater_model::time::EpochMs;
-use headwater_store::{RunOutcome, WaitId, WaitResolved};
+use headwater_store::{
+    FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange,
+    RunOutcome, WaitId, WaitResolved,
+};
 use headwater_workflow::run::Resolution;
 use serde_json::{json, value::to_raw_value};
 
@@ -13,9 +16,7 @@ use crate::{
     accounts::Accounts,
     core::Core,
     data_stores::DataStores,
-    files::{
-        FileContent, FilePath, FileStorage, FileUsage, FileWriter, Files, FolderEntry, FolderRange,
-    },
+    files::Files,
     leases::Leases,
     props::Props,
     secrets::{KeyRing, SecretKeys},
@@ -218,5 +219,9 @@ impl FileStorage for NoFiles {
 
     async fn delete_expired(&self, _: EpochMs) -> io::Result<u64> {
         Ok(0)
+    }
+
+    async fn tenants(&self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
     }
 }

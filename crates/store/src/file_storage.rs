@@ -1,4 +1,5 @@
-//! The place of files, as the platform needs it. `cli` gives it a folder of the node.
+//! The place of the files of owners, which a node has in a folder or in its database. Apart from the store: no step of it
+//! writes a file and a row together.
 
 use std::io;
 
@@ -6,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::time::EpochMs;
 
-use super::path::FilePath;
+use crate::FilePath;
 
 /// Keeps the files of tenants.
 #[async_trait]
@@ -30,7 +31,8 @@ pub trait FileStorage: Send + Sync + 'static {
     /// The storage does not work.
     async fn usage(&self, tenant: &str) -> io::Result<FileUsage>;
 
-    /// Begins a file. Nobody sees it before it is committed, and if it is dropped, or the node dies, nothing is left of it.
+    /// Begins a file. It MUST NOT be seen before it is committed
+    /// (`conformance::files::nobody_sees_a_file_before_its_commit`), and if it is dropped, or the node dies, nothing is left of it.
     ///
     /// # Errors
     /// The storage does not work.
@@ -48,14 +50,21 @@ pub trait FileStorage: Send + Sync + 'static {
     /// The storage does not work.
     async fn delete_all(&self, tenant: &str) -> io::Result<()>;
 
-    /// Deletes the files of all tenants that have expired, and returns their number.
+    /// Deletes the files of all tenants that have expired, and returns their number. Clears away what nobody needs any more.
     ///
     /// # Errors
     /// The storage does not work.
     async fn delete_expired(&self, now_ms: EpochMs) -> io::Result<u64>;
+
+    /// The ids of all tenants with files, in their order.
+    ///
+    /// # Errors
+    /// The storage does not work.
+    async fn tenants(&self) -> io::Result<Vec<String>>;
 }
 
-/// The content of a file as it was when it was opened, even if the file is replaced or deleted meanwhile.
+/// The content of a file as it was when it was opened, even if the file is replaced or deleted meanwhile. Where others than
+/// its reader clear away, only for some minutes then; afterwards reading fails.
 #[async_trait]
 pub trait FileContent: Send + Sync + 'static {
     /// The file.
@@ -77,11 +86,13 @@ pub trait FileWriter: Send + 'static {
     /// The storage does not work, and the file cannot be continued.
     async fn write(&mut self, bytes: Bytes) -> io::Result<()>;
 
-    /// Puts it at its path, in place of a file that was there, in one step. Durable when this returns.
+    /// Puts it at its path, in place of a file that was there, in one step. Its tenant's files MUST NOT be more than `most`
+    /// then, whoever else writes at the same time (`conformance::files::a_bound_holds_however_many_write_at_once`):
+    /// otherwise nothing changes. Returns whether it is there. Durable when this returns.
     ///
     /// # Errors
     /// The storage does not work.
-    async fn commit(self: Box<Self>, file: StoredFile) -> io::Result<()>;
+    async fn commit(self: Box<Self>, file: StoredFile, most: FileUsage) -> io::Result<bool>;
 }
 
 /// A file without its content.
@@ -147,11 +158,27 @@ impl FolderEntry {
     }
 }
 
-/// The sum of a tenant's files.
+/// The sum of a tenant's files, or a bound of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileUsage {
     /// Their number.
     pub files: u64,
     /// The bytes of their contents.
     pub bytes: u64,
+}
+
+impl FileUsage {
+    /// The sum with a file in place of another of that size, if there was one.
+    #[must_use]
+    pub fn with(self, size: u64, replaced: Option<u64>) -> Self {
+        Self {
+            files: self.files + u64::from(replaced.is_none()),
+            bytes: (self.bytes + size).saturating_sub(replaced.unwrap_or(0)),
+        }
+    }
+
+    /// Whether neither is more.
+    pub fn fits(self, most: Self) -> bool {
+        self.files <= most.files && self.bytes <= most.bytes
+    }
 }

@@ -1,0 +1,74 @@
+//! What people and programs see of a copy.
+
+use anyhow::Result;
+use headwater_store::{
+    FileUsage,
+    transfer::{CopiedTable, Part},
+};
+use parking_lot::Mutex;
+use serde_json::json;
+
+use crate::{output, table};
+
+/// Rows of a table between two lines about it.
+const ROWS_PER_LINE: u64 = 100_000;
+
+/// Lines on standard error while rows pass.
+#[derive(Default)]
+pub(super) struct Progress(Mutex<Option<Line>>);
+
+/// The part, table and rows of the last line.
+struct Line {
+    part: Part,
+    table: String,
+    rows: u64,
+}
+
+impl Progress {
+    /// Hears of so many rows of a table until now: tells of each table with rows, and of a large one from time to time.
+    pub(super) fn hear(&self, part: Part, table: &str, rows: u64) {
+        let mut last = self.0.lock();
+        let is_same = |line: &&Line| line.part == part && line.table == table;
+        let told = last.as_ref().filter(is_same).map_or(0, |line| line.rows);
+        let is_first = told == 0 && rows > 0;
+        if !is_first && rows < told + ROWS_PER_LINE {
+            return;
+        }
+        output::note(&match part {
+            Part::Copying => format!("copying {table}: {rows} rows"),
+            Part::Verifying => format!("verifying {table}: {rows} rows"),
+        });
+        *last = Some(Line {
+            part,
+            table: table.to_owned(),
+            rows,
+        });
+    }
+}
+
+/// All that was copied.
+pub(super) struct Report {
+    pub(super) tables: Vec<CopiedTable>,
+    pub(super) files: FileUsage,
+}
+
+impl Report {
+    pub(super) fn print(&self, as_json: bool) -> Result<()> {
+        let FileUsage { files, bytes } = self.files;
+        if as_json {
+            let tables = self.tables.iter();
+            let tables = tables.map(|table| json!({"name": table.name, "rows": table.rows}));
+            return output::json(&json!({
+                "tables": tables.collect::<Vec<_>>(),
+                "files": {"files": files, "bytes": bytes},
+            }));
+        }
+        let with_rows = self.tables.iter().filter(|table| table.rows > 0);
+        let mut rows: Vec<_> = with_rows
+            .map(|table| vec![table.name.clone(), table.rows.to_string()])
+            .collect();
+        rows.sort_unstable();
+        rows.push(vec![format!("files ({bytes} bytes)"), files.to_string()]);
+        output::data(&table::listing(&["table", "rows"], rows))
+    }
+}

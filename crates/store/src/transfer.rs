@@ -1,0 +1,274 @@
+//! A whole store, copied table by table into another one of whatever kind.
+//!
+//! Both kinds of store have the same tables with the same columns, so that a copy is of rows, and knows no record. Which
+//! tables there are, the schemas say themselves: one that only one side has ends the copy before it begins. Lives of nodes and
+//! what else belongs to one database alone stay behind, and numbers that are never given twice go on.
+//!
+//! Not responsible for files of owners, nor for when a store may be copied.
+
+mod cell;
+mod order;
+mod sum;
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+pub use self::cell::{Cell, Kind, Row};
+use self::{
+    order::in_order,
+    sum::{Sum, Summed},
+};
+use crate::StoreError;
+
+/// Bytes of rows in memory at once, unless a single row has more.
+pub const BATCH_BYTES: usize = 1024 * 1024;
+
+/// A table as a schema describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its columns by their names.
+    pub columns: BTreeMap<String, Kind>,
+    /// The tables whose rows its rows name.
+    pub refers_to: Vec<String>,
+}
+
+impl Table {
+    /// The names of its columns for a statement, in the order of the cells of a row.
+    pub fn column_list(&self) -> String {
+        let names = self.columns.keys().map(|name| format!("\"{name}\""));
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The highest numbers that were ever given, which new ones must be above.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Of rows, by table. A table that is missing gives numbers above those that it has.
+    pub by_table: BTreeMap<String, i64>,
+    /// Of lives of nodes.
+    pub epochs: i64,
+}
+
+/// A store whose tables can be read, all as they are at one moment.
+#[async_trait]
+pub trait Tables: Send + Sync {
+    /// The tables to copy, in any order.
+    ///
+    /// # Errors
+    /// The schema cannot be read.
+    async fn tables(&self) -> Result<Vec<Table>, StoreError>;
+
+    /// All rows of a table, in any order.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    async fn rows<'a>(&'a self, table: &Table) -> Result<Box<dyn Rows + 'a>, StoreError>;
+
+    /// The numbers that were given.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    async fn numbers(&self) -> Result<Numbers, StoreError>;
+
+    /// The reason for which it is in use by others, if it is.
+    ///
+    /// # Errors
+    /// The store cannot be asked.
+    async fn in_use(&self) -> Result<Option<String>, StoreError>;
+}
+
+/// Rows of a table on their way.
+#[async_trait]
+pub trait Rows: Send {
+    /// Some further rows of about [`BATCH_BYTES`]; none at the end.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    async fn next(&mut self) -> Result<Option<Vec<Row>>, StoreError>;
+}
+
+/// A store without rows that is marked as unfinished, so that no node starts on it.
+#[async_trait]
+pub trait EmptyTables: Tables {
+    /// Writes rows into a table.
+    ///
+    /// # Errors
+    /// They cannot be read, or not be written.
+    async fn fill(&self, table: &Table, rows: &mut dyn Rows) -> Result<(), StoreError>;
+
+    /// Lets numbers go on above these.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    async fn set_numbers(&self, numbers: &Numbers) -> Result<(), StoreError>;
+
+    /// Checks that it is whole, and takes the mark away: from then on nodes may start on it.
+    ///
+    /// # Errors
+    /// It is not whole, or cannot be written.
+    async fn finish(&self) -> Result<(), StoreError>;
+}
+
+/// A table that was copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopiedTable {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// The part of a copy that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Rows are copied.
+    Copying,
+    /// They are read again where they are now, and compared.
+    Verifying,
+}
+
+/// Hears of rows as they come: of so many of a table until now.
+pub type Heard<'a> = &'a (dyn Fn(Part, &str, u64) + Send + Sync);
+
+/// The reason why a copy came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// One of the two failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The two do not have the same tables.
+    #[error(
+        "the two schemas differ in {0}; copy with the version of headwater that both have last been started with"
+    )]
+    Schemas(String),
+    /// Somebody else uses one of the two.
+    #[error("the {side} is in use: {reason}; stop its nodes and try again")]
+    InUse {
+        /// Which of the two.
+        side: &'static str,
+        /// How that shows.
+        reason: String,
+    },
+    /// There is something else than what was read.
+    #[error("{0} is not the same in the copy; nothing may use that, so copy again")]
+    Differs(String),
+}
+
+/// Copies all rows, lets numbers go on, and compares. The destination is still unfinished then.
+///
+/// # Errors
+/// The copy is not whole.
+pub async fn copy(
+    from: &dyn Tables,
+    to: &dyn EmptyTables,
+    heard: Heard<'_>,
+) -> Result<Vec<CopiedTable>, TransferError> {
+    check_unused(from, to).await?;
+    let tables = in_order(to.tables().await?);
+    compare_schemas(from.tables().await?, &tables)?;
+    let mut sums = Vec::with_capacity(tables.len());
+    for table in &tables {
+        let rows = from.rows(table).await?;
+        let mut rows = Summed::new(rows, |rows| heard(Part::Copying, &table.name, rows));
+        to.fill(table, &mut rows).await?;
+        sums.push(rows.sum());
+    }
+    let numbers = from.numbers().await?;
+    to.set_numbers(&numbers).await?;
+    compare_numbers(&numbers, &to.numbers().await?)?;
+    for (table, sum) in tables.iter().zip(&sums) {
+        if sum_of(to, table, heard).await? != *sum {
+            return Err(TransferError::Differs(format!("table {}", table.name)));
+        }
+    }
+    check_unused(from, to).await?;
+    let copied = tables.into_iter().zip(sums);
+    let copied = copied.map(|(table, sum)| CopiedTable {
+        name: table.name,
+        rows: sum.rows,
+    });
+    Ok(copied.collect())
+}
+
+async fn sum_of(
+    tables: &dyn EmptyTables,
+    table: &Table,
+    heard: Heard<'_>,
+) -> Result<Sum, StoreError> {
+    let rows = tables.rows(table).await?;
+    let mut rows = Summed::new(rows, |rows| heard(Part::Verifying, &table.name, rows));
+    while rows.next().await?.is_some() {}
+    Ok(rows.sum())
+}
+
+async fn check_unused(from: &dyn Tables, to: &dyn EmptyTables) -> Result<(), TransferError> {
+    let in_use = |side| move |reason| TransferError::InUse { side, reason };
+    let used = from.in_use().await?.map(in_use("store to copy"));
+    let used = match used {
+        None => to.in_use().await?.map(in_use("destination")),
+        used => used,
+    };
+    used.map_or(Ok(()), Err)
+}
+
+fn compare_schemas(mut from: Vec<Table>, to: &[Table]) -> Result<(), TransferError> {
+    from.sort_by(|one, other| one.name.cmp(&other.name));
+    let same = |table: &Table, other: &[Table]| {
+        other
+            .iter()
+            .any(|other| other.name == table.name && other.columns == table.columns)
+    };
+    let missing = from.iter().filter(|table| !same(table, to));
+    let further = to.iter().filter(|table| !same(table, &from));
+    let mut names: Vec<_> = missing
+        .chain(further)
+        .map(|table| table.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(TransferError::Schemas(names.join(", "))),
+    }
+}
+
+fn compare_numbers(from: &Numbers, to: &Numbers) -> Result<(), TransferError> {
+    let behind = from.by_table.iter().find(|(table, number)| {
+        let there = to.by_table.get(*table);
+        there.is_some_and(|there| there < *number)
+    });
+    match behind {
+        Some((table, _)) => Err(TransferError::Differs(format!("the numbering of {table}"))),
+        None if to.epochs < from.epochs => {
+            Err(TransferError::Differs("the numbering of nodes".to_owned()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The rows that a schema begins with, in tables of one row that nodes change.
+pub fn rows_from_the_start(table: &str) -> u64 {
+    u64::from(["dispatch_cursor", "retention"].contains(&table))
+}
+
+/// Refuses a destination with rows.
+///
+/// # Errors
+/// `Unsupported`, with the tables that have some.
+pub fn refuse_rows(found: &[CopiedTable]) -> Result<(), StoreError> {
+    let with_rows = found.iter().filter(|table| table.rows > 0);
+    let told = with_rows.map(|CopiedTable { name, rows }| format!("{name} ({rows})"));
+    match told.collect::<Vec<_>>() {
+        told if told.is_empty() => Ok(()),
+        told => Err(StoreError::Unsupported(format!(
+            "the destination is not empty, it has rows in {}; name an empty one",
+            told.join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

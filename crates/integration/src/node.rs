@@ -163,10 +163,16 @@ impl NodeBuilder {
 
     /// Begins with a copy of another node's data folder, as it is this moment.
     #[must_use]
-    pub fn copy_of(mut self, other: &Node) -> Self {
+    pub fn copy_of(self, other: &Node) -> Self {
+        self.copy_of_folder(other.data_dir())
+    }
+
+    /// Begins with a copy of a data folder.
+    #[must_use]
+    pub fn copy_of_folder(mut self, other: &Path) -> Self {
         let folder = self.folder();
         let mut copy = Command::new("cp");
-        copy.arg("-a").arg(other.data_dir().join(".")).arg(folder);
+        copy.arg("-a").arg(other.join(".")).arg(folder);
         assert!(copy.status().unwrap().success());
         self
     }

@@ -36,6 +36,7 @@ mod sends;
 mod servers;
 mod soak;
 mod starting;
+mod store_copy;
 mod tenants;
 mod timers;
 mod traces;

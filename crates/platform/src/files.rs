@@ -177,7 +177,7 @@ impl Files {
     pub(crate) async fn delete_all(&self, tenant: &str) {
         self.uploads.forget(tenant);
         if let Err(error) = self.storage.delete_all(tenant).await {
-            tracing::warn!(tenant, %error, "cannot delete the files of a user who was deleted; delete their folder by hand");
+            tracing::warn!(tenant, %error, "files of a user who was deleted are left, because they cannot be deleted");
         }
     }
 

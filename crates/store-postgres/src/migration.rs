@@ -29,6 +29,14 @@ pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError
     Ok(true)
 }
 
+/// The tables that the schema has, whatever else is in the database.
+pub(crate) fn tables() -> Vec<&'static str> {
+    let lines = MIGRATIONS.iter().flat_map(|script| script.lines());
+    let created = lines.filter_map(|line| line.strip_prefix("CREATE TABLE "));
+    let names = created.filter_map(|rest| rest.split(' ').next());
+    names.collect()
+}
+
 /// The table that is there as long as a store is being copied into the database.
 pub(crate) const UNFINISHED: &str = "unfinished_copy";
 

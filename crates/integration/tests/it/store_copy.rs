@@ -102,12 +102,18 @@ async fn a_node_moves_into_a_database_and_back() {
     let mut second = second.env("HEADWATER_SECRET_KEY", &key).start().await;
     used.use_on(&second).await;
     second.terminate().await;
-    assert_eq!(database.sql("SELECT files, bytes FROM file_usage"), "1|500000");
+    assert_eq!(
+        database.sql("SELECT files, bytes FROM file_usage"),
+        "1|500000"
+    );
 
     let back = tempfile::tempdir().unwrap();
     let folder = back.path().join("data");
     let down = copy(&database.url(), shown(&folder)).await.ok();
-    let told = format!("put the secret key of the database's nodes into {}", shown(&folder));
+    let told = format!(
+        "put the secret key of the database's nodes into {}",
+        shown(&folder)
+    );
     assert!(down.stderr.contains(&told), "{}", down.stderr);
     std::fs::write(folder.join("secret-key"), &key).unwrap();
     let third = builder().copy_of_folder(&folder).start().await;
@@ -126,7 +132,10 @@ async fn with_every_table() -> Arc<Database> {
         JOIN information_schema.tables USING (table_schema, table_name)
         WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1, 2";
     let columns = database.sql(columns);
-    let columns: Vec<Vec<&str>> = columns.lines().map(|row| row.split('|').collect()).collect();
+    let columns: Vec<Vec<&str>> = columns
+        .lines()
+        .map(|row| row.split('|').collect())
+        .collect();
     let mut made_up = "SET session_replication_role = replica;".to_owned();
     for of_one in columns.chunk_by(|one, other| one[0] == other[0]) {
         if STAYING.contains(&of_one[0][0]) || ONE_ROW.contains(&of_one[0][0]) {
@@ -192,14 +201,23 @@ async fn every_table_is_the_same_after_it_was_in_a_folder() {
     }
     let number = "SELECT last_value FROM node_epochs";
     assert_eq!(again.sql(number), database.sql(number));
-    let next = "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, hops, indexed_at_ms)
+    let next =
+        "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, hops, indexed_at_ms)
                 VALUES ('x', 1, 1, 0, '', '', 0, 0) RETURNING position";
     assert_eq!(again.sql(next), "1000002");
     assert!(copied.stdout.contains("file"), "{}", copied.stdout);
     let in_json = tempfile::tempdir().unwrap();
     let target = in_json.path().join("data");
     let url = database.url();
-    let copy = ["store", "copy", "--json", "--from", &url, "--to", shown(&target)];
+    let copy = [
+        "store",
+        "copy",
+        "--json",
+        "--from",
+        &url,
+        "--to",
+        shown(&target),
+    ];
     let report = headwater_in(in_json.path(), &copy).await.ok().json();
     assert_eq!(report["files"], json!({"files": 1, "bytes": 500_000}));
     let users = |table: &&Value| table["name"] == "users";
@@ -214,7 +232,9 @@ async fn with_a_damaged_file() -> (Node, std::path::PathBuf, Vec<u8>) {
     node.terminate().await;
     let tenants = node.data_dir().join("files/tenants");
     let tenant = std::fs::read_dir(tenants).unwrap().next().unwrap().unwrap();
-    let kept = std::fs::read_dir(tenant.path().join("kept")).unwrap().next();
+    let kept = std::fs::read_dir(tenant.path().join("kept"))
+        .unwrap()
+        .next();
     let file = kept.unwrap().unwrap().path();
     let whole = std::fs::read(&file).unwrap();
     let mut damaged = whole.clone();
@@ -224,7 +244,13 @@ async fn with_a_damaged_file() -> (Node, std::path::PathBuf, Vec<u8>) {
 }
 
 async fn refused_start(data_dir: &Path, further: &[&str]) -> String {
-    let serve = ["serve", "--listen", "127.0.0.1:0", "--data-dir", shown(data_dir)];
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        shown(data_dir),
+    ];
     let ended = headwater_in(data_dir, &[serve.as_slice(), further].concat()).await;
     assert_ne!(ended.code, 0);
     ended.stderr

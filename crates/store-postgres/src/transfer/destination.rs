@@ -15,6 +15,8 @@ use crate::{
     store::PostgresStore,
 };
 
+/// The lives of nodes.
+const NODES: &str = "nodes";
 /// Held as long as somebody copies into the database.
 const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('headwater copy'))";
 
@@ -39,11 +41,12 @@ pub(super) async fn create(url: &str) -> Result<PostgresTables, StoreError> {
         store.prepare().await?;
         refuse_rows(&session).await?;
     }
-    let tables = schema::all(&session).await?;
-    let tables: Vec<_> = tables.iter().map(|name| format!("\"{name}\"")).collect();
+    let mut emptied = migration::tables();
+    // Whoever lives there is refused afterwards.
+    emptied.retain(|table| *table != NODES);
     let mark = format!(
         "BEGIN; CREATE TABLE IF NOT EXISTS {UNFINISHED} (); TRUNCATE {}; COMMIT",
-        tables.join(", ")
+        emptied.join(", ")
     );
     let marked = session.batch_execute(&mark).await;
     marked.map_err(failed("marking the destination"))?;
@@ -58,13 +61,12 @@ pub(super) async fn create(url: &str) -> Result<PostgresTables, StoreError> {
 /// Refuses a database with rows, and says where. A life of a node that is over counts for nothing.
 async fn refuse_rows(session: &Client) -> Result<(), StoreError> {
     let mut found = Vec::new();
-    for name in schema::all(session).await? {
-        if name == "nodes" {
-            continue;
-        }
+    let tables = migration::tables().into_iter();
+    for name in tables.filter(|table| *table != NODES) {
         let count: i64 = value(session, &format!("SELECT count(*) FROM \"{name}\"")).await?;
         let rows = count.unsigned_abs();
-        let rows = rows.saturating_sub(transfer::rows_from_the_start(&name));
+        let rows = rows.saturating_sub(transfer::rows_from_the_start(name));
+        let name = name.to_owned();
         found.push(CopiedTable { name, rows });
     }
     transfer::refuse_rows(&found)

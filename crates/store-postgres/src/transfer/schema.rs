@@ -9,17 +9,16 @@ use headwater_store::{
 use tokio_postgres::{Client, types::Type};
 
 use super::cells::kind;
-use crate::{connection::failed, migration::UNFINISHED};
+use crate::{connection::failed, migration};
 
-/// Tables that are nobody's to copy: what is always empty, and what tells of the schema.
-const OF_THE_SCHEMA: [&str; 3] = ["log_turn", "schema_version", UNFINISHED];
-/// Tables whose rows belong to this database alone, the lives of nodes, or are copied file by file.
-const STAYING: [&str; 5] = [
+/// Tables whose rows belong to this database alone, the lives of nodes, or are copied file by file; and one that is always empty.
+const STAYING: [&str; 6] = [
     "nodes",
     "files",
     "file_contents",
     "file_chunks",
     "file_usage",
+    "log_turn",
 ];
 
 /// The columns of all tables.
@@ -35,31 +34,22 @@ const NUMBERED: &str =
     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attidentity <> ''
     WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
 
-/// The names of all tables with rows of a node, copied as tables or not.
-pub(super) async fn all(session: &Client) -> Result<Vec<String>, StoreError> {
-    let sql = "SELECT relname::text FROM pg_class
-               WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> ALL($1)
-               ORDER BY relname";
-    let names = session.query(sql, &[&OF_THE_SCHEMA.as_slice()]).await;
-    let names = names.map_err(failed("reading the schema"))?;
-    Ok(names.iter().map(|row| row.get(0)).collect())
+fn is_copied(table: &str) -> bool {
+    migration::tables().contains(&table) && !STAYING.contains(&table)
 }
 
 /// The tables to copy.
 pub(super) async fn tables(session: &Client) -> Result<Vec<Table>, StoreError> {
     let failed = failed("reading the schema");
-    let names = all(session).await?.into_iter();
-    let copied = names.filter(|name| !STAYING.contains(&name.as_str()));
-    let mut tables: BTreeMap<String, Table> = copied
-        .map(|name| {
-            let table = Table {
-                name: name.clone(),
-                columns: BTreeMap::new(),
-                refers_to: Vec::new(),
-            };
-            (name, table)
-        })
-        .collect();
+    let names = migration::tables().into_iter();
+    let copied = names.filter(|name| is_copied(name));
+    let empty = |name: &str| Table {
+        name: name.to_owned(),
+        columns: BTreeMap::new(),
+        refers_to: Vec::new(),
+    };
+    let mut tables: BTreeMap<String, Table> =
+        copied.map(|name| (name.to_owned(), empty(name))).collect();
     for row in session.query(COLUMNS, &[]).await.map_err(&failed)? {
         let (name, column, oid): (String, String, u32) = (row.get(0), row.get(1), row.get(2));
         let Some(table) = tables.get_mut(&name) else {
@@ -111,7 +101,7 @@ pub(super) async fn numbers(session: &Client) -> Result<Numbers, StoreError> {
     let numbered = session.query(NUMBERED, &[]).await;
     for row in numbered.map_err(failed("reading the numbers that were given"))? {
         let (table, sequence): (String, String) = (row.get(0), row.get(2));
-        if !STAYING.contains(&table.as_str()) {
+        if is_copied(&table) {
             let number = last(session, &sequence).await?;
             numbers.by_table.insert(table, number);
         }
@@ -125,6 +115,9 @@ pub(super) async fn set_numbers(session: &Client, numbers: &Numbers) -> Result<(
     for row in session.query(NUMBERED, &[]).await.map_err(&failed)? {
         let (table, column, sequence): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
+        if !is_copied(&table) {
+            continue;
+        }
         let given = numbers.by_table.get(&table).copied().unwrap_or(0);
         let sql = format!(
             "SELECT setval('{sequence}', greatest(number, 1), number > 0)

@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::{output, table};
 
 /// Rows of a table between two lines about it.
-const ROWS_PER_LINE: u64 = 100_000;
+const ROWS_PER_LINE: u64 = 1_000_000;
 
 /// Lines on standard error while rows pass.
 #[derive(Default)]
 pub(super) struct Progress(Mutex<Option<Line>>);
 
-/// The part, table and rows of the last line.
+/// The last line: the part, the table and its rows.
 struct Line {
     part: Part,
     table: String,
@@ -25,19 +25,20 @@ struct Line {
 }
 
 impl Progress {
-    /// Hears of so many rows of a table until now: tells of each table with rows, and of a large one from time to time.
+    /// Hears of so many rows of a table until now: tells of each table that is copied, of the beginning of the second part,
+    /// and of large tables from time to time.
     pub(super) fn hear(&self, part: Part, table: &str, rows: u64) {
         let mut last = self.0.lock();
-        let is_same = |line: &&Line| line.part == part && line.table == table;
-        let told = last.as_ref().filter(is_same).map_or(0, |line| line.rows);
-        let is_first = told == 0 && rows > 0;
-        if !is_first && rows < told + ROWS_PER_LINE {
-            return;
-        }
-        output::note(&match part {
-            Part::Copying => format!("copying {table}: {rows} rows"),
-            Part::Verifying => format!("verifying {table}: {rows} rows"),
-        });
+        let in_part = last.as_ref().filter(|line| line.part == part);
+        let in_table = in_part.filter(|line| line.table == table);
+        let told = in_table.map_or(0, |line| line.rows);
+        let line = match part {
+            _ if rows >= told + ROWS_PER_LINE => Some(format!("{table}: {rows} rows")),
+            Part::Copying => in_table.is_none().then(|| format!("copying {table}")),
+            Part::Verifying => in_part.is_none().then(|| "verifying".to_owned()),
+        };
+        let Some(line) = line else { return };
+        output::note(&line);
         *last = Some(Line {
             part,
             table: table.to_owned(),

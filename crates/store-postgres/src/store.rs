@@ -201,6 +201,14 @@ impl PostgresStore {
         .await
     }
 
+    /// The names of all living nodes of a database with tables, even while a store is being copied into it.
+    pub(crate) async fn living(&self) -> Result<Vec<NodeName>, StoreError> {
+        self.set_clock().await?;
+        let (nobody, now_ms) = (&NodeName::new(""), self.clock.now_ms());
+        self.read(|connection| async move { living::names(&connection, nobody, now_ms).await })
+            .await
+    }
+
     /// The time of the database, which is that of all its nodes.
     pub fn clock(&self) -> Arc<DatabaseClock> {
         Arc::clone(&self.clock)

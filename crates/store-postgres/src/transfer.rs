@@ -119,9 +119,8 @@ impl Tables for PostgresTables {
     }
 
     async fn in_use(&self) -> Result<Option<String>, StoreError> {
-        let nobody = NodeName::new("");
-        if let Some(node) = self.store.others(&nobody).await?.first() {
-            let node = node.as_str();
+        let living = self.store.living().await?;
+        if let Some(node) = living.first().map(NodeName::as_str) {
             return Ok(Some(format!("the node {node} lives, or did seconds ago")));
         }
         let session = self.store.session(UNHURRIED).await?;

@@ -166,7 +166,7 @@ pub async fn copy(
     to: &dyn EmptyTables,
     heard: Heard<'_>,
 ) -> Result<Vec<CopiedTable>, TransferError> {
-    check_unused(from, to).await?;
+    check_both_unused(from, to).await?;
     let tables = in_order(to.tables().await?);
     compare_schemas(from.tables().await?, &tables)?;
     let mut sums = Vec::with_capacity(tables.len());
@@ -184,7 +184,7 @@ pub async fn copy(
             return Err(TransferError::Differs(format!("table {}", table.name)));
         }
     }
-    check_unused(from, to).await?;
+    check_both_unused(from, to).await?;
     let copied = tables.into_iter().zip(sums);
     let copied = copied.map(|(table, sum)| CopiedTable {
         name: table.name,
@@ -204,14 +204,23 @@ async fn sum_of(
     Ok(rows.sum())
 }
 
-async fn check_unused(from: &dyn Tables, to: &dyn EmptyTables) -> Result<(), TransferError> {
-    let in_use = |side| move |reason| TransferError::InUse { side, reason };
-    let used = from.in_use().await?.map(in_use("store to copy"));
-    let used = match used {
-        None => to.in_use().await?.map(in_use("destination")),
-        used => used,
-    };
-    used.map_or(Ok(()), Err)
+async fn check_both_unused(from: &dyn Tables, to: &dyn EmptyTables) -> Result<(), TransferError> {
+    check_unused(from, "store to copy").await?;
+    check_unused(to, "destination").await
+}
+
+/// Refuses a store that others use, by what it is for the copy.
+///
+/// # Errors
+/// `InUse`, or the store cannot be asked.
+pub async fn check_unused<T: Tables + ?Sized>(
+    tables: &T,
+    side: &'static str,
+) -> Result<(), TransferError> {
+    match tables.in_use().await? {
+        Some(reason) => Err(TransferError::InUse { side, reason }),
+        None => Ok(()),
+    }
 }
 
 fn compare_schemas(mut from: Vec<Table>, to: &[Table]) -> Result<(), TransferError> {

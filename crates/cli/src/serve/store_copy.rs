@@ -23,7 +23,7 @@ use crate::{
 pub(crate) async fn copy(global: &Global, arguments: &CopyStoreArguments) -> Result<Exit> {
     let from = Place::of("--from", &arguments.from)?;
     let to = Place::of("--to", &arguments.to)?;
-    let original = Original::open(&from).await.with_context(|| {
+    let original = opened(&from).await.with_context(|| {
         format!("cannot copy the store of {from}; stop its node first, if one runs")
     })?;
     let destination = Destination::create(&to)
@@ -39,6 +39,13 @@ pub(crate) async fn copy(global: &Global, arguments: &CopyStoreArguments) -> Res
     ));
     output::note(&destination.next_step(&original));
     Ok(Exit::Success)
+}
+
+/// Opens a store that nobody uses: otherwise nothing is begun.
+async fn opened(from: &Place) -> Result<Original> {
+    let original = Original::open(from).await?;
+    transfer::check_unused(original.tables(), "store to copy").await?;
+    Ok(original)
 }
 
 async fn copied(original: &Original, destination: &Destination) -> Result<Report> {

@@ -34,7 +34,10 @@ impl Progress {
         let told = in_table.map_or(0, |line| line.rows);
         let line = match part {
             _ if rows >= told + ROWS_PER_LINE => Some(format!("{table}: {rows} rows")),
-            Part::Copying => in_table.is_none().then(|| format!("copying {table}")),
+            Part::Copying => {
+                let is_first = in_table.is_none() && rows > 0;
+                is_first.then(|| format!("copying {table}"))
+            }
             Part::Verifying => in_part.is_none().then(|| "verifying".to_owned()),
         };
         let Some(line) = line else { return };

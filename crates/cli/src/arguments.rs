@@ -20,6 +20,7 @@ mod listen;
 mod props;
 mod runs;
 mod search;
+mod service;
 mod tenants;
 mod variables;
 mod webhooks;
@@ -48,6 +49,10 @@ pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
+pub(crate) use self::service::{
+    InstallServiceArguments, ServiceArguments, ServiceCommand, UninstallServiceArguments,
+    UnitArguments,
+};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -167,6 +172,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Unpack a backup into a new data folder
     Restore(RestoreArguments),
+    /// Run a node as a service of systemd: write, print or remove its unit
+    Service(ServiceArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
     /// Print the OpenAPI document of this version
@@ -191,6 +198,13 @@ pub(crate) struct LoginArguments {
     /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
     #[arg(value_name = "NODE_URL")]
     pub(crate) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Check only that the node answers, as health checks of containers do
+    #[arg(long)]
+    pub(crate) alive: bool,
 }
 
 #[derive(Debug, Args)]
@@ -294,7 +308,7 @@ pub(crate) enum ClientCommand {
     /// Open the web UI in a browser, signed in
     Open(OpenArguments),
     /// Check the node and the connection to it
-    Doctor,
+    Doctor(DoctorArguments),
 }
 
 #[derive(Debug, Args)]

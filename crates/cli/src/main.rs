@@ -25,6 +25,7 @@ mod reference;
 mod runtime;
 mod secret;
 mod serve;
+mod service;
 mod session;
 mod shell;
 mod source;
@@ -86,6 +87,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(arguments) => command::mcp::run(Session::open(&cli.global)?, arguments).await,
         Command::Backup(arguments) => serve::back_up(&cli.global, &arguments),
         Command::Restore(arguments) => serve::restore(&cli.global, &arguments),
+        Command::Service(arguments) => service::run(&cli.global, &arguments),
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),

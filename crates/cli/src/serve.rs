@@ -24,6 +24,7 @@ mod settings;
 mod stop_signals;
 mod store;
 mod systemd;
+mod tls;
 mod traces;
 mod variables;
 mod workflows;
@@ -54,7 +55,8 @@ use crate::{
     exit::Exit,
     serve::{
         connections::Connections, data_dir::DataDir, log::Notes, server::Server,
-        stop_signals::StopSignals, store::NodeStore, traces::Traces, workflows::WorkflowFolders,
+        stop_signals::StopSignals, store::NodeStore, tls::Tls, traces::Traces,
+        workflows::WorkflowFolders,
     },
 };
 
@@ -76,6 +78,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
     WorkflowFolders::check(&options)?;
+    let tls = Tls::of(&options)?;
     let listener = listen(
         options
             .listen
@@ -109,7 +112,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         }
     })?;
     let stopping = CancellationToken::new();
-    let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
+    let server = server(&options, bodies, tls, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
         notes.note(&format!(
             "mail to workflows is taken on {}",
@@ -128,7 +131,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         // A reader of the next line may tell it to stop at once.
         signals: StopSignals::watch()?,
     };
-    data_dir.write_address(&banner::local_url(address))?;
+    data_dir.write_address(&banner::local_url(&options, address))?;
     tell_ready(notes, &options, address, (&global.data_dir, &data_dir));
     node.serve(listener, socket).await?;
     if let Some(traces) = traces {
@@ -164,8 +167,9 @@ fn tell_ready(
     (given, data_dir): (&Path, &DataDir),
 ) {
     notes.note(&format!(
-        "headwater {} is ready on http://{address}",
-        env!("CARGO_PKG_VERSION")
+        "headwater {} is ready on {}://{address}",
+        env!("CARGO_PKG_VERSION"),
+        tls::scheme(options)
     ));
     systemd::ready();
     if !notes.are_transient() && banner::is_reached_by_nobody(options, address) {
@@ -180,6 +184,7 @@ fn tell_ready(
 fn server(
     options: &ServeArguments,
     bodies: BodyLimits,
+    tls: Option<Arc<Tls>>,
     app: Arc<Platform>,
     stopping: CancellationToken,
 ) -> Server {
@@ -196,7 +201,7 @@ fn server(
         missing: headwater_ui::missing(Arc::clone(&app)),
     };
     let router = headwater_api::router(app, settings, pages);
-    Server::new(router, connections, stopping)
+    Server::new(router, connections, tls, stopping)
 }
 
 /// A node that is put together.

@@ -4,6 +4,7 @@
 use std::{
     io,
     net::SocketAddr,
+    path::PathBuf,
     sync::{Arc, LazyLock},
 };
 
@@ -11,8 +12,9 @@ use axum::serve::Listener;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     ServerConfig,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
+use tempfile::TempDir;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
@@ -34,6 +36,54 @@ pub(crate) fn authority() -> String {
 pub(crate) fn certificate(hosts: &[&str]) -> (String, String) {
     let (certificate, key) = issue(hosts);
     (certificate.pem(), key.serialize_pem())
+}
+
+/// A certificate for the loopback address and its key, in files that a server reads.
+pub struct CertificateFiles {
+    folder: TempDir,
+}
+
+impl CertificateFiles {
+    /// Issues the first certificate.
+    #[expect(
+        clippy::new_without_default,
+        reason = "it writes files, which nothing that is there by default does"
+    )]
+    pub fn new() -> Self {
+        let folder = TempDir::with_prefix("headwater-certificate-").unwrap();
+        let files = Self { folder };
+        std::fs::write(files.authority(), authority()).unwrap();
+        files.renew();
+        files
+    }
+
+    /// The certificate of the authority, for clients.
+    pub fn authority(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
+
+    /// The certificate chain.
+    pub fn cert(&self) -> PathBuf {
+        self.folder.path().join("chain.pem")
+    }
+
+    /// The key.
+    pub fn key(&self) -> PathBuf {
+        self.folder.path().join("key.pem")
+    }
+
+    /// Issues another certificate in place of the former.
+    pub fn renew(&self) {
+        let (certificate, key) = certificate(&["127.0.0.1", "localhost"]);
+        std::fs::write(self.cert(), certificate).unwrap();
+        std::fs::write(self.key(), key).unwrap();
+    }
+
+    /// The certificate, as a server shows it.
+    pub fn shown(&self) -> Vec<u8> {
+        let certificate = CertificateDer::from_pem_file(self.cert()).unwrap();
+        certificate.to_vec()
+    }
 }
 
 fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {

@@ -58,6 +58,7 @@ pub use dialogue::Dialogue;
 pub use events::{fields, payloads};
 pub use feed::FeedServer;
 pub use following::{Following, Message};
+pub use https::CertificateFiles;
 pub use mysql::Mysql;
 pub use node::{Node, NodeBuilder};
 pub use npm_registry::NpmRegistry;

@@ -17,15 +17,15 @@ use crate::{
     client::Client,
     database::{DATABASE_URL, Database},
     disk::Disk,
-    https,
+    https::{self, CertificateFiles},
     process::Process,
     receiver::Receiver,
     source::Source,
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
-/// The text that a node prints before its address, once it serves.
-const READY: &str = "is ready on http://";
+/// The text that a node prints before its URL, once it serves.
+const READY: &str = "is ready on ";
 /// Settings of the machine that a node under test keeps: where the runtime is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -39,6 +39,7 @@ pub struct NodeBuilder {
     api_key: Option<Option<String>>,
     has_own_address: bool,
     trusts_authority: bool,
+    is_encrypted: bool,
     open_files: Option<u32>,
     database: Option<Arc<Database>>,
 }
@@ -48,6 +49,7 @@ pub struct Node {
     process: Process,
     client: Client,
     address: SocketAddr,
+    is_encrypted: bool,
     /// Given back before the folder it is in is removed.
     _disk: Option<Disk>,
     data_dir: TempDir,
@@ -111,6 +113,14 @@ impl NodeBuilder {
     pub fn open_files(mut self, most: u32) -> Self {
         self.open_files = Some(most);
         self
+    }
+
+    /// Speaks HTTPS with that certificate.
+    #[must_use]
+    pub fn encrypted(mut self, files: &CertificateFiles) -> Self {
+        self.is_encrypted = true;
+        self.flag(&format!("--tls-cert={}", files.cert().display()))
+            .flag(&format!("--tls-key={}", files.key().display()))
     }
 
     fn folder(&mut self) -> &Path {
@@ -228,11 +238,12 @@ impl NodeBuilder {
         let command = command(listen, data_dir.path(), self.open_files);
         let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
-        let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
+        let client = Client::new(url(self.is_encrypted, address), Some(api_key.clone()));
         Node {
             process,
             client,
             address,
+            is_encrypted: self.is_encrypted,
             _disk: self.disk,
             data_dir,
             flags: self.flags,
@@ -293,7 +304,8 @@ async fn serve(
 
 /// The address in the line that a node prints once it serves.
 pub(crate) fn serves(line: &str) -> Option<SocketAddr> {
-    let (_, address) = line.split_once(READY)?;
+    let (_, url) = line.split_once(READY)?;
+    let (_, address) = url.split_once("://")?;
     // In a log of JSON objects the text ends with a quote.
     let address = address.split('"').next()?;
     address.trim().parse().ok()
@@ -303,6 +315,13 @@ fn read_key(data_dir: &Path) -> String {
     let key =
         std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
     key.trim().to_owned()
+}
+
+fn url(is_encrypted: bool, address: SocketAddr) -> String {
+    match is_encrypted {
+        true => format!("https://{address}"),
+        false => format!("http://{address}"),
+    }
 }
 
 impl Node {
@@ -318,7 +337,12 @@ impl Node {
 
     /// Its address, without a trailing slash.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        url(self.is_encrypted, self.address)
+    }
+
+    /// The address of its port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The first user's key.

@@ -249,6 +249,18 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "restore",
         &["headwater restore headwater.tar.gz --data-dir /var/lib/headwater"],
     ),
+    (
+        "service install",
+        &[
+            "headwater service install -- --config /etc/headwater/headwater.toml",
+            "headwater service install --user",
+        ],
+    ),
+    ("service uninstall", &["headwater service uninstall"]),
+    (
+        "service print",
+        &["headwater service print -- --listen 0.0.0.0:3000"],
+    ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
     (
         "audit",
@@ -256,7 +268,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("mcp", &["headwater mcp --action greet"]),
     ("open", &["headwater open"]),
-    ("doctor", &["headwater doctor"]),
+    ("doctor", &["headwater doctor", "headwater doctor --alive"]),
     (
         "init",
         &[

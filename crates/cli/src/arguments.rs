@@ -17,6 +17,7 @@ mod developing;
 mod examples;
 mod import;
 mod listen;
+mod operating;
 mod props;
 mod runs;
 mod search;
@@ -46,6 +47,7 @@ pub(crate) use self::developing::{
 };
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
+pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
@@ -198,28 +200,6 @@ pub(crate) struct LoginArguments {
     /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
     #[arg(value_name = "NODE_URL")]
     pub(crate) node: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArguments {
-    /// Check only that the node answers, as health checks of containers do
-    #[arg(long)]
-    pub(crate) alive: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BackupArguments {
-    /// The new file, a .tar.gz
-    pub(crate) file: PathBuf,
-    /// Put the secret key and the first user's API key into it: with them, the file opens all credentials
-    #[arg(long)]
-    pub(crate) with_keys: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RestoreArguments {
-    /// A file of `headwater backup`; --data-dir names the folder to make
-    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,6 @@
 use std::{
     io,
     net::SocketAddr,
-    path::PathBuf,
     sync::{Arc, LazyLock},
 };
 
@@ -12,14 +11,16 @@ use axum::serve::Listener;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     ServerConfig,
-    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
-use tempfile::TempDir;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+/// The flag by which a node speaks HTTPS.
+pub(crate) const CERT: &str = "--tls-cert=";
 
 static AUTHORITY: LazyLock<CertifiedIssuer<'static, KeyPair>> = LazyLock::new(|| {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -38,52 +39,9 @@ pub(crate) fn certificate(hosts: &[&str]) -> (String, String) {
     (certificate.pem(), key.serialize_pem())
 }
 
-/// A certificate for the loopback address and its key, in files that a server reads.
-pub struct CertificateFiles {
-    folder: TempDir,
-}
-
-impl CertificateFiles {
-    /// Issues the first certificate.
-    #[expect(
-        clippy::new_without_default,
-        reason = "it writes files, which nothing that is there by default does"
-    )]
-    pub fn new() -> Self {
-        let folder = TempDir::with_prefix("headwater-certificate-").unwrap();
-        let files = Self { folder };
-        std::fs::write(files.authority(), authority()).unwrap();
-        files.renew();
-        files
-    }
-
-    /// The certificate of the authority, for clients.
-    pub fn authority(&self) -> PathBuf {
-        self.folder.path().join("authority.pem")
-    }
-
-    /// The certificate chain.
-    pub fn cert(&self) -> PathBuf {
-        self.folder.path().join("chain.pem")
-    }
-
-    /// The key.
-    pub fn key(&self) -> PathBuf {
-        self.folder.path().join("key.pem")
-    }
-
-    /// Issues another certificate in place of the former.
-    pub fn renew(&self) {
-        let (certificate, key) = certificate(&["127.0.0.1", "localhost"]);
-        std::fs::write(self.cert(), certificate).unwrap();
-        std::fs::write(self.key(), key).unwrap();
-    }
-
-    /// The certificate, as a server shows it.
-    pub fn shown(&self) -> Vec<u8> {
-        let certificate = CertificateDer::from_pem_file(self.cert()).unwrap();
-        certificate.to_vec()
-    }
+/// Whether a node with these flags speaks HTTPS.
+pub(crate) fn is_spoken(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag.starts_with(CERT))
 }
 
 fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {

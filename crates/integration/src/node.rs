@@ -17,7 +17,7 @@ use crate::{
     client::Client,
     database::{DATABASE_URL, Database},
     disk::Disk,
-    https::{self, CertificateFiles},
+    https,
     process::Process,
     receiver::Receiver,
     source::Source,
@@ -39,7 +39,6 @@ pub struct NodeBuilder {
     api_key: Option<Option<String>>,
     has_own_address: bool,
     trusts_authority: bool,
-    is_encrypted: bool,
     open_files: Option<u32>,
     database: Option<Arc<Database>>,
 }
@@ -49,7 +48,6 @@ pub struct Node {
     process: Process,
     client: Client,
     address: SocketAddr,
-    is_encrypted: bool,
     /// Given back before the folder it is in is removed.
     _disk: Option<Disk>,
     data_dir: TempDir,
@@ -113,14 +111,6 @@ impl NodeBuilder {
     pub fn open_files(mut self, most: u32) -> Self {
         self.open_files = Some(most);
         self
-    }
-
-    /// Speaks HTTPS with that certificate.
-    #[must_use]
-    pub fn encrypted(mut self, files: &CertificateFiles) -> Self {
-        self.is_encrypted = true;
-        self.flag(&format!("--tls-cert={}", files.cert().display()))
-            .flag(&format!("--tls-key={}", files.key().display()))
     }
 
     fn folder(&mut self) -> &Path {
@@ -238,12 +228,11 @@ impl NodeBuilder {
         let command = command(listen, data_dir.path(), self.open_files);
         let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
-        let client = Client::new(url(self.is_encrypted, address), Some(api_key.clone()));
+        let client = Client::new(url(&self.flags, address), Some(api_key.clone()));
         Node {
             process,
             client,
             address,
-            is_encrypted: self.is_encrypted,
             _disk: self.disk,
             data_dir,
             flags: self.flags,
@@ -317,8 +306,8 @@ fn read_key(data_dir: &Path) -> String {
     key.trim().to_owned()
 }
 
-fn url(is_encrypted: bool, address: SocketAddr) -> String {
-    match is_encrypted {
+fn url(flags: &[String], address: SocketAddr) -> String {
+    match https::is_spoken(flags) {
         true => format!("https://{address}"),
         false => format!("http://{address}"),
     }
@@ -337,7 +326,7 @@ impl Node {
 
     /// Its address, without a trailing slash.
     pub fn url(&self) -> String {
-        url(self.is_encrypted, self.address)
+        url(&self.flags, self.address)
     }
 
     /// The address of its port.

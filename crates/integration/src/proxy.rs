@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    https::CertificateFiles,
+    certificate::CertificateFiles,
     process::{Process, start_at_a_port},
 };
 

@@ -252,7 +252,7 @@ mod tests {
             let error = unit(words).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
-        let hidden = unit(&["--tls-cert=/root/a.pem", "--tls-key=/root/k.pem"]).unwrap();
+        let hidden = unit(&["--tls-cert=/tmp/a.pem", "--tls-key=/tmp/k.pem"]).unwrap();
         let error = hidden.check_sees_its_files().unwrap_err().to_string();
         assert!(error.starts_with("--tls-cert: "), "{error}");
     }

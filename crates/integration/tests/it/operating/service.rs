@@ -70,7 +70,7 @@ async fn a_unit_is_removed_once_nothing_starts_it_any_more() {
 #[tokio::test]
 async fn a_binary_that_the_service_would_not_see_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let install = ["install", "--binary=/home/me/headwater"];
+    let install = ["install", "--binary=/tmp/headwater"];
     let refused = service(folder.path(), &install, &[]).await;
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("--binary"), "{}", refused.stderr);

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::code::{EMITTER, INBOX};
 
-/// Beyond the megabyte that nginx takes by default, and within what an endpoint does.
-const LARGE_BYTES: usize = 9 * 1024 * 1024;
+/// Beyond the megabyte that nginx takes by default.
+const LARGE_BYTES: usize = 2 * 1024 * 1024;
 
 #[tokio::test]
 async fn nginx_passes_on_everything() {

@@ -48,6 +48,7 @@ fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     }
     provision::python()?;
     provision::servers()?;
+    provision::operating()?;
     provision::browser()?;
     provision::languages()?;
     // Tests from outside start the binary, which is another package's than theirs.

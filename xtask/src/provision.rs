@@ -1,5 +1,5 @@
-//! The programs that the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, Python
-//! with packages, and a browser.
+//! The programs that the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, proxies
+//! and other programs around a node, Python with packages, and a browser.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
@@ -108,7 +108,7 @@ pub(crate) fn servers() -> Result<()> {
     }
     if !has_server("sshd") {
         // Where there is an init system, the package lets the whole machine be logged in to.
-        if Path::new("/run/systemd/system").exists() {
+        if has_init_system() {
             bail!(
                 "sshd is missing, which tests start with keys and a port of their own; install it with \
                  `apt-get install openssh-server`, and `systemctl disable --now ssh` if nobody shall log in"
@@ -117,6 +117,32 @@ pub(crate) fn servers() -> Result<()> {
         apt_install(&["openssh-server"])?;
     }
     Ok(())
+}
+
+/// The programs that the files of `deploy/` are for.
+pub(crate) fn operating() -> Result<()> {
+    let programs = [
+        ("nginx", "nginx-light"),
+        ("caddy", "caddy"),
+        ("promtool", "prometheus"),
+        ("systemd-analyze", "systemd"),
+    ];
+    let missing: Vec<_> = programs
+        .into_iter()
+        .filter(|(program, _)| !has_server(program))
+        .map(|(_, package)| package)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if has_init_system() {
+        bail!(
+            "tests start {0} themselves, and the packages would start them for the whole machine; install them with \
+             `apt-get install {0}`, and disable their services",
+            missing.join(" ")
+        );
+    }
+    apt_install(&missing)
 }
 
 /// The browser that pages are tested in, the program that drives it, and letters for it.
@@ -166,6 +192,10 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .arg(package))
     .context("cannot install axe-core; set HEADWATER_TEST_AXE to its axe.min.js")?;
     Ok(script)
+}
+
+fn has_init_system() -> bool {
+    Path::new("/run/systemd/system").exists()
 }
 
 fn has_server(program: &str) -> bool {

@@ -87,7 +87,7 @@ fn the_debian_package_has_the_binary_its_manuals_completions_and_a_unit() {
     for (path, part) in [
         (
             "usr/lib/systemd/system/headwater.service",
-            "ExecStart=/usr/bin/headwater serve --config /etc/headwater/headwater.toml",
+            "ExecStart=/usr/bin/headwater serve --data-dir /var/lib/headwater --config /etc/headwater/headwater.toml\n",
         ),
         ("usr/lib/sysusers.d/headwater.conf", "u headwater"),
         (

@@ -17,10 +17,12 @@ mod developing;
 mod examples;
 mod import;
 mod listen;
+mod operating;
 mod props;
 mod runs;
 mod search;
 mod store;
+mod service;
 mod tenants;
 mod variables;
 mod webhooks;
@@ -46,10 +48,15 @@ pub(crate) use self::developing::{
 };
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
+pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
 pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
+pub(crate) use self::service::{
+    InstallServiceArguments, ServiceArguments, ServiceCommand, UninstallServiceArguments,
+    UnitArguments,
+};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -171,6 +178,8 @@ pub(crate) enum Command {
     Restore(RestoreArguments),
     /// The store of a node that does not run
     Store(StoreArguments),
+    /// Run a node as a service of systemd: write, print or remove its unit
+    Service(ServiceArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
     /// Print the OpenAPI document of this version
@@ -195,21 +204,6 @@ pub(crate) struct LoginArguments {
     /// Address of the node [default: that of --url, or http://127.0.0.1:3000]
     #[arg(value_name = "NODE_URL")]
     pub(crate) node: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BackupArguments {
-    /// The new file, a .tar.gz
-    pub(crate) file: PathBuf,
-    /// Put the secret key and the first user's API key into it: with them, the file opens all credentials
-    #[arg(long)]
-    pub(crate) with_keys: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RestoreArguments {
-    /// A file of `headwater backup`; --data-dir names the folder to make
-    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -298,7 +292,7 @@ pub(crate) enum ClientCommand {
     /// Open the web UI in a browser, signed in
     Open(OpenArguments),
     /// Check the node and the connection to it
-    Doctor,
+    Doctor(DoctorArguments),
 }
 
 #[derive(Debug, Args)]

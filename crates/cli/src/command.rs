@@ -95,6 +95,6 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
         ClientCommand::Audit(arguments) => audit::run(session, &arguments).await,
         ClientCommand::Open(arguments) => open::run(session, &arguments).await,
-        ClientCommand::Doctor => doctor::run(session).await,
+        ClientCommand::Doctor(arguments) => doctor::run(session, &arguments).await,
     }
 }

@@ -25,6 +25,7 @@ mod reference;
 mod runtime;
 mod secret;
 mod serve;
+mod service;
 mod session;
 mod shell;
 mod source;
@@ -91,6 +92,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Store(StoreArguments {
             command: StoreCommand::Copy(arguments),
         }) => serve::copy_store(&cli.global, &arguments).await,
+        Command::Service(arguments) => service::run(&cli.global, &arguments),
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Configuration => command::configuration::run(),

@@ -25,6 +25,7 @@ mod stop_signals;
 mod store;
 mod store_copy;
 mod systemd;
+mod tls;
 mod traces;
 mod variables;
 mod workflows;
@@ -56,7 +57,8 @@ use crate::{
     exit::Exit,
     serve::{
         connections::Connections, data_dir::DataDir, log::Notes, server::Server,
-        stop_signals::StopSignals, store::NodeStore, traces::Traces, workflows::WorkflowFolders,
+        stop_signals::StopSignals, store::NodeStore, tls::Tls, traces::Traces,
+        workflows::WorkflowFolders,
     },
 };
 
@@ -78,6 +80,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     variables::warn_of_misspelt();
     let bodies = node::body_limits(&options)?;
     WorkflowFolders::check(&options)?;
+    let tls = Tls::of(&options)?;
     let listener = listen(
         options
             .listen
@@ -111,7 +114,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         }
     })?;
     let stopping = CancellationToken::new();
-    let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
+    let server = server(&options, bodies, tls, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
         notes.note(&format!(
             "mail to workflows is taken on {}",
@@ -130,7 +133,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         // A reader of the next line may tell it to stop at once.
         signals: StopSignals::watch()?,
     };
-    data_dir.write_address(&banner::local_url(address))?;
+    data_dir.write_address(&banner::local_url(&options, address))?;
     tell_ready(notes, &options, address, (&global.data_dir, &data_dir));
     node.serve(listener, socket).await?;
     if let Some(traces) = traces {
@@ -166,8 +169,9 @@ fn tell_ready(
     (given, data_dir): (&Path, &DataDir),
 ) {
     notes.note(&format!(
-        "headwater {} is ready on http://{address}",
-        env!("CARGO_PKG_VERSION")
+        "headwater {} is ready on {}://{address}",
+        env!("CARGO_PKG_VERSION"),
+        tls::scheme(options)
     ));
     systemd::ready();
     if !notes.are_transient() && banner::is_reached_by_nobody(options, address) {
@@ -182,6 +186,7 @@ fn tell_ready(
 fn server(
     options: &ServeArguments,
     bodies: BodyLimits,
+    tls: Option<Arc<Tls>>,
     app: Arc<Platform>,
     stopping: CancellationToken,
 ) -> Server {
@@ -198,7 +203,7 @@ fn server(
         missing: headwater_ui::missing(Arc::clone(&app)),
     };
     let router = headwater_api::router(app, settings, pages);
-    Server::new(router, connections, stopping)
+    Server::new(router, connections, tls, stopping)
 }
 
 /// A node that is put together.

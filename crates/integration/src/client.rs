@@ -4,7 +4,7 @@ pub use reqwest::Method;
 use reqwest::RequestBuilder;
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::{answer::Answer, https};
 
 /// Speaks to one node.
 #[derive(Debug, Clone)]
@@ -16,18 +16,35 @@ pub struct Client {
 
 /// A client without a proxy that follows no redirect.
 pub(crate) fn direct() -> reqwest::Client {
+    built(builder())
+}
+
+/// The same, which trusts the authority of the tests.
+fn trusting() -> reqwest::Client {
+    let authority = https::authority();
+    let authority = reqwest::Certificate::from_pem(authority.as_bytes());
+    built(builder().tls_certs_merge([authority.expect("the authority's certificate is one")]))
+}
+
+fn built(builder: reqwest::ClientBuilder) -> reqwest::Client {
+    builder.build().expect("the client has no special needs")
+}
+
+fn builder() -> reqwest::ClientBuilder {
     // Every caller installs the same provider; only the first call counts.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .expect("the client has no special needs")
 }
 
 impl Client {
-    pub(crate) fn new(base: String, key: Option<String>) -> Self {
-        let http = direct();
+    /// Speaks to the node behind this URL; one of `https` has a certificate of the tests' authority.
+    pub fn new(base: String, key: Option<String>) -> Self {
+        let http = match base.starts_with("https://") {
+            true => trusting(),
+            false => direct(),
+        };
         Self { http, base, key }
     }
 
@@ -43,7 +60,7 @@ impl Client {
     /// to a whole URL.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = match path {
-            _ if path.starts_with("http://") => path.to_owned(),
+            _ if path.starts_with("http://") || path.starts_with("https://") => path.to_owned(),
             _ if path.starts_with("//") => format!("{}{}", self.base, &path[1..]),
             _ => format!("{}/v1{path}", self.base),
         };

@@ -19,6 +19,9 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
+/// The flag by which a node speaks HTTPS.
+pub(crate) const CERT: &str = "--tls-cert=";
+
 static AUTHORITY: LazyLock<CertifiedIssuer<'static, KeyPair>> = LazyLock::new(|| {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -34,6 +37,11 @@ pub(crate) fn authority() -> String {
 pub(crate) fn certificate(hosts: &[&str]) -> (String, String) {
     let (certificate, key) = issue(hosts);
     (certificate.pem(), key.serialize_pem())
+}
+
+/// Whether a node with these flags speaks HTTPS.
+pub(crate) fn is_spoken(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag.starts_with(CERT))
 }
 
 fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {

@@ -24,8 +24,8 @@ use crate::{
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
-/// The text that a node prints before its address, once it serves.
-const READY: &str = "is ready on http://";
+/// The text that a node prints before its URL, once it serves.
+const READY: &str = "is ready on ";
 /// Settings of the machine that a node under test keeps: where the runtime is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -234,7 +234,7 @@ impl NodeBuilder {
         let command = command(listen, data_dir.path(), self.open_files);
         let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
-        let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
+        let client = Client::new(url(&self.flags, address), Some(api_key.clone()));
         Node {
             process,
             client,
@@ -299,7 +299,8 @@ async fn serve(
 
 /// The address in the line that a node prints once it serves.
 pub(crate) fn serves(line: &str) -> Option<SocketAddr> {
-    let (_, address) = line.split_once(READY)?;
+    let (_, url) = line.split_once(READY)?;
+    let (_, address) = url.split_once("://")?;
     // In a log of JSON objects the text ends with a quote.
     let address = address.split('"').next()?;
     address.trim().parse().ok()
@@ -309,6 +310,13 @@ fn read_key(data_dir: &Path) -> String {
     let key =
         std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
     key.trim().to_owned()
+}
+
+fn url(flags: &[String], address: SocketAddr) -> String {
+    match https::is_spoken(flags) {
+        true => format!("https://{address}"),
+        false => format!("http://{address}"),
+    }
 }
 
 impl Node {
@@ -324,7 +332,12 @@ impl Node {
 
     /// Its address, without a trailing slash.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        url(&self.flags, self.address)
+    }
+
+    /// The address of its port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The first user's key.

@@ -18,9 +18,7 @@ pub struct Raw(TcpStream);
 impl Node {
     /// Opens a connection and says nothing.
     pub async fn raw(&self) -> Raw {
-        let address = self.url();
-        let address = address.trim_start_matches("http://");
-        Raw(TcpStream::connect(address).await.unwrap())
+        Raw(TcpStream::connect(self.address()).await.unwrap())
     }
 
     /// Memory that the node's process has in use, in KiB.

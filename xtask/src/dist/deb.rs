@@ -1,5 +1,5 @@
-//! The Debian package: the binary with its manual pages, completions, and the unit of the guide, which runs it as a
-//! user of its own. Written by `dpkg-deb`. Installing it starts nothing.
+//! The Debian package: the binary with its manual pages, completions, and the unit of `headwater service`, which runs it
+//! as a user of its own. Written by `dpkg-deb`. Installing it starts nothing.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -15,10 +15,16 @@ use super::{
 };
 use crate::command::{find_program, run};
 
-/// The chapter with the unit, and where the unit's file is named in it.
-const OPERATING: &str = "docs/guide/operating.md";
-const UNIT: &str = "# /etc/systemd/system/headwater.service\n";
-const BLOCK_END: &str = "\n```";
+/// The unit for the paths that packages have.
+const UNIT: [&str; 7] = [
+    "service",
+    "print",
+    "--binary=/usr/bin/headwater",
+    "--data-dir=/var/lib/headwater",
+    "--",
+    "--config",
+    "/etc/headwater/headwater.toml",
+];
 
 const CONFIGURATION: &str = "\
 # The node's settings: flags of `headwater serve` with `_` for `-`. Secrets belong in /etc/headwater/environment.
@@ -55,7 +61,10 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
         write(&staging.join(path), &script)?;
     }
     let texts = [
-        ("usr/lib/systemd/system/headwater.service", unit()?),
+        (
+            "usr/lib/systemd/system/headwater.service",
+            binary.print(&UNIT)?,
+        ),
         ("usr/lib/sysusers.d/headwater.conf", USERS.to_owned()),
         ("etc/headwater/headwater.toml", CONFIGURATION.to_owned()),
         ("usr/share/doc/headwater/copyright", document("LICENSE")?),
@@ -96,16 +105,6 @@ fn manuals(binary: &Binary, folder: &Path) -> Result<()> {
     run(Command::new("gzip").args(["-9", "--no-name"]).args(pages))
 }
 
-/// The unit of the guide, with the path that packages have.
-fn unit() -> Result<String> {
-    let chapter = document(OPERATING)?;
-    let unit = chapter.split_once(UNIT).map(|(_, rest)| rest);
-    let unit = unit.and_then(|rest| rest.split_once(BLOCK_END));
-    let (unit, _) = unit.with_context(|| format!("{OPERATING} has no unit"))?;
-    let placed = unit.replace("/usr/local/bin/", "/usr/bin/");
-    Ok(placed + "\n")
-}
-
 fn control(binary: &Binary) -> String {
     let Binary {
         version,
@@ -132,20 +131,4 @@ Description: self-hosted event sources and workflows
 ",
         architecture.debian
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unit;
-
-    #[test]
-    fn the_unit_of_the_guide_starts_the_packages_binary() {
-        let unit = unit().unwrap();
-        assert!(unit.starts_with("[Unit]\n"), "{unit}");
-        assert!(
-            unit.contains("ExecStart=/usr/bin/headwater serve"),
-            "{unit}"
-        );
-        assert!(unit.ends_with("WantedBy=multi-user.target\n"), "{unit}");
-    }
 }

@@ -256,6 +256,18 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "headwater store copy --from @database-url.txt --to headwater-data",
         ],
     ),
+    (
+        "service install",
+        &[
+            "headwater service install -- --config /etc/headwater/headwater.toml",
+            "headwater service install --user",
+        ],
+    ),
+    ("service uninstall", &["headwater service uninstall"]),
+    (
+        "service print",
+        &["headwater service print -- --listen 0.0.0.0:3000"],
+    ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
     (
         "audit",
@@ -263,7 +275,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("mcp", &["headwater mcp --action greet"]),
     ("open", &["headwater open"]),
-    ("doctor", &["headwater doctor"]),
+    ("doctor", &["headwater doctor", "headwater doctor --alive"]),
     (
         "init",
         &[

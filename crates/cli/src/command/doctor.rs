@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use self::check::{Check, Verdict};
+use crate::arguments::DoctorArguments;
 use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -16,11 +17,13 @@ use crate::table;
 /// With less on the disk of its data folder a node is about to accept nothing any more.
 const LITTLE_ROOM_BYTES: u64 = 64 * 1024 * 1024;
 
-pub(super) async fn run(session: &Session) -> Result<Exit> {
+pub(super) async fn run(session: &Session, arguments: &DoctorArguments) -> Result<Exit> {
     let mut checks = vec![health(session).await];
-    checks.extend(readiness(session).await);
-    checks.push(key(session).await);
-    checks.push(data_dir(session));
+    if !arguments.alive {
+        checks.extend(readiness(session).await);
+        checks.push(key(session).await);
+        checks.push(data_dir(session));
+    }
     let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
     let report = checks.iter().map(Check::to_json).collect();
     session.print(&report, |_| {

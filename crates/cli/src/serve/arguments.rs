@@ -64,9 +64,16 @@ options! {
     /// read a command line, so give a password in the environment or the file
     #[arg(long, env = "HEADWATER_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database_url: String,
-    /// URL of this node as seen from outside [default: http://ADDRESS]
+    /// URL of this node as seen from outside; https with --tls-cert [default: http://ADDRESS]
     #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
     public_url: String,
+    /// Certificate chain (PEM) with which the node itself speaks HTTPS on --listen, in place of HTTP; read again when
+    /// the file changes
+    #[arg(long, env = "HEADWATER_TLS_CERT", value_name = "FILE")]
+    tls_cert: PathBuf,
+    /// Key (PEM) of that certificate
+    #[arg(long, env = "HEADWATER_TLS_KEY", value_name = "FILE")]
+    tls_key: PathBuf,
     /// Serve endpoints at https://TOKEN.DOMAIN/ too
     #[arg(long, env = "HEADWATER_ENDPOINT_DOMAIN", value_name = "DOMAIN")]
     endpoint_domain: String,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::{ServeArguments, data_dir::DataDir};
+use super::{ServeArguments, data_dir::DataDir, tls};
 use crate::arguments::{DEFAULT_DATA_DIR, DEFAULT_URL};
 
 /// The fault of a node that listens on all interfaces and knows no other address of itself.
@@ -16,7 +16,7 @@ pub(super) fn lines(
     given: &Path,
     data_dir: &DataDir,
 ) -> String {
-    let local = local_url(address);
+    let local = local_url(options, address);
     let public = options.public_url.as_ref().map(ToString::to_string);
     let url = public.unwrap_or_else(|| local.clone());
     let url = url.trim_end_matches('/');
@@ -53,8 +53,12 @@ pub(super) fn is_reached_by_nobody(options: &ServeArguments, address: SocketAddr
     address.ip().is_unspecified() && options.public_url.is_none()
 }
 
-/// The address at which this machine reaches the node.
-pub(super) fn local_url(address: SocketAddr) -> String {
+/// The address at which this machine reaches the node. A certificate is for the name by which others know it.
+pub(super) fn local_url(options: &ServeArguments, address: SocketAddr) -> String {
+    let scheme = tls::scheme(options);
+    if let Some(named) = options.public_url.as_ref().filter(|_| scheme == "https") {
+        return named.trim_end_matches('/').to_owned();
+    }
     let mut address = address;
     if address.ip().is_unspecified() {
         address.set_ip(match address {
@@ -62,7 +66,7 @@ pub(super) fn local_url(address: SocketAddr) -> String {
             SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    format!("http://{address}")
+    format!("{scheme}://{address}")
 }
 
 #[cfg(test)]
@@ -71,12 +75,25 @@ mod tests {
 
     #[test]
     fn an_address_of_all_interfaces_is_reached_at_the_loopback() {
+        let plain = ServeArguments::default();
         for (address, url) in [
             ("0.0.0.0:3000", "http://127.0.0.1:3000"),
             ("[::]:3000", "http://[::1]:3000"),
             ("10.0.0.1:80", "http://10.0.0.1:80"),
         ] {
-            assert_eq!(local_url(address.parse().unwrap()), url);
+            assert_eq!(local_url(&plain, address.parse().unwrap()), url);
         }
+    }
+
+    #[test]
+    fn a_node_with_a_certificate_is_reached_by_its_name() {
+        let address = "0.0.0.0:443".parse().unwrap();
+        let mut options = ServeArguments {
+            tls_cert: Some("chain.pem".into()),
+            ..ServeArguments::default()
+        };
+        assert_eq!(local_url(&options, address), "https://127.0.0.1:443");
+        options.public_url = Some("https://node.example/".to_owned());
+        assert_eq!(local_url(&options, address), "https://node.example");
     }
 }

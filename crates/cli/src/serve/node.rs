@@ -25,6 +25,7 @@ use super::{
     network::Network,
     receiving, sending, settings,
     store::NodeStore,
+    tls,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 
@@ -136,7 +137,7 @@ fn app_config(
     let public_url = options
         .public_url
         .clone()
-        .unwrap_or_else(|| format!("http://{address}"));
+        .unwrap_or_else(|| format!("{}://{address}", tls::scheme(options)));
     let parsed = url::Url::parse(&public_url);
     if !parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
         let reason = format!("--public-url: `{public_url}` is not an http or https URL");

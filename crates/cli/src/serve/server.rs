@@ -1,4 +1,5 @@
-//! The HTTP server: takes connections in and speaks HTTP/1 and HTTP/2 with them until the node stops.
+//! The HTTP server: takes connections in and speaks HTTP/1 and HTTP/2 with them, with TLS or without, until the node
+//! stops.
 //! The number of connections and their waiting times are `connections`' business.
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
@@ -11,12 +12,15 @@ use hyper_util::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, UnixListener},
+    net::{TcpListener, TcpStream, UnixListener},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service as _;
 
-use super::connections::{self, Answered, Connections, Place, Watched};
+use super::{
+    connections::{self, Answered, Connections, Place, Watched},
+    tls::{Greeted, Tls, plain_requests},
+};
 
 /// Bytes of a request's head; with HTTP/1, also of a single read or write.
 const HEAD_BYTES: u32 = 64 * 1024;
@@ -33,6 +37,7 @@ pub(super) struct Server {
     router: Router,
     connections: Arc<Connections>,
     protocol: Arc<Builder<TokioExecutor>>,
+    tls: Option<Arc<Tls>>,
     stopping: CancellationToken,
     tasks: TaskTracker,
 }
@@ -42,6 +47,7 @@ impl Server {
     pub(super) fn new(
         router: Router,
         connections: Arc<Connections>,
+        tls: Option<Arc<Tls>>,
         stopping: CancellationToken,
     ) -> Self {
         let mut protocol = Builder::new(TokioExecutor::new());
@@ -59,6 +65,7 @@ impl Server {
             router,
             connections,
             protocol: Arc::new(protocol),
+            tls,
             stopping,
             tasks: TaskTracker::new(),
         }
@@ -84,7 +91,7 @@ impl Server {
             match accepted {
                 Ok((stream, peer)) => {
                     connections::tune(&stream);
-                    self.take(stream, Some(peer));
+                    self.take(|server, place| server.serve_public(stream, peer, place));
                 }
                 Err(error) => self.failed_to_accept(&error).await,
             }
@@ -99,7 +106,9 @@ impl Server {
     pub(super) async fn serve_components(self, listener: UnixListener) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => self.take(stream, None),
+                Ok((stream, _)) => {
+                    self.take(|server, place| server.serve_stream(stream, None, place));
+                }
                 Err(error) => self.failed_to_accept(&error).await,
             }
         }
@@ -119,18 +128,40 @@ impl Server {
         }
     }
 
-    fn take<S>(&self, stream: S, peer: Option<SocketAddr>)
+    /// Serves a connection, as soon as there is room for it.
+    fn take<F>(&self, serve: impl FnOnce(Self, Arc<Place>) -> F)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        F: Future<Output = ()> + Send + 'static,
     {
         let Some(place) = self.connections.enter() else {
             return;
         };
         let place = Arc::new(place);
         let connection = Arc::clone(&place.connection);
-        let serving = self.clone().serve_stream(stream, peer, place);
-        let task = self.tasks.spawn(serving);
+        let task = self.tasks.spawn(serve(self.clone(), place));
         Place::served_by(&connection, task.abort_handle());
+    }
+
+    /// Serves a connection of anybody. The time for a request's head covers the handshake before it.
+    async fn serve_public(mut self, stream: TcpStream, peer: SocketAddr, place: Arc<Place>) {
+        let Some(tls) = &self.tls else {
+            return self.serve_stream(stream, Some(peer), place).await;
+        };
+        let greeted = tokio::select! {
+            greeted = tls.greet(stream) => greeted,
+            () = self.stopping.cancelled() => return,
+        };
+        // Apart, so that connections without TLS do not take the memory of those with it.
+        match greeted {
+            Ok(Greeted::Encrypted(stream)) => {
+                Box::pin(self.serve_stream(stream, Some(peer), place)).await;
+            }
+            Ok(Greeted::Plain(stream)) => {
+                self.router = plain_requests();
+                Box::pin(self.serve_stream(stream, Some(peer), place)).await;
+            }
+            Err(error) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
+        }
     }
 
     async fn serve_stream<S>(self, stream: S, peer: Option<SocketAddr>, place: Arc<Place>)

@@ -29,6 +29,7 @@ mod logs;
 mod misuse;
 mod moving;
 mod network;
+mod operating;
 mod restart;
 mod routes;
 mod secrets;

@@ -77,6 +77,32 @@ pub(crate) fn named(kind: &str, items: Vec<Value>, name: &str) -> Result<Option<
     Ok(by_name.pop().or_else(by_slug))
 }
 
+/// A source, or another thing with name and slug, as commands find it among all of its kind: by its name if that is one word and
+/// no other has it, by its name slug if that is no other's name, or by its id.
+pub(crate) fn called_among<'a>(item: &'a Value, all: &[Value]) -> &'a str {
+    let id = text(item, "id");
+    let is_free = |called: &str| {
+        let mut others = all.iter().filter(|other| text(other, "id") != id);
+        others.all(|other| text(other, "name") != called)
+    };
+    let names = [text(item, "name"), text(item, "name_slug")];
+    let mut names = names.into_iter().filter(|name| is_plain(name));
+    names.find(|name| is_free(name)).unwrap_or(id)
+}
+
+/// The same where others of its name are not known of.
+pub(crate) fn called(item: &Value) -> &str {
+    called_among(item, &[])
+}
+
+/// Whether shells take a name for one word, and commands take it for a name.
+fn is_plain(name: &str) -> bool {
+    let mut letters = name.chars();
+    let begins = letters.next().is_some_and(char::is_alphanumeric);
+    let is_id = ["dc_", "p_"].iter().any(|prefix| name.starts_with(prefix));
+    begins && !is_id && letters.all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '.'))
+}
+
 /// The URLs of the source's HTTP interfaces.
 pub(crate) fn endpoints(source: &Value) -> Vec<String> {
     configured(source)
@@ -132,6 +158,27 @@ mod tests {
         assert_eq!(
             id("RSS").unwrap_err().to_string(),
             "2 sources are called RSS; use one of their ids: dc_1, dc_3"
+        );
+    }
+
+    #[test]
+    fn a_name_of_one_word_is_what_a_thing_is_called_unless_others_have_it() {
+        let sources = [
+            json!({"id": "dc_1", "name": "orders", "name_slug": "inbox"}),
+            json!({"id": "dc_2", "name": "orders", "name_slug": "inbox-1"}),
+            json!({"id": "dc_3", "name": "RSS", "name_slug": "rss"}),
+            json!({"id": "dc_4", "name": "New row", "name_slug": "new-row"}),
+            json!({"id": "dc_5", "name": "inbox", "name_slug": "inbox-2"}),
+        ];
+        let called: Vec<_> = sources
+            .iter()
+            .map(|source| called_among(source, &sources))
+            .collect();
+        assert_eq!(called, ["dc_1", "inbox-1", "RSS", "new-row", "inbox"]);
+        assert_eq!(super::called(&sources[0]), "orders");
+        assert_eq!(
+            super::called(&json!({"id": "dc_1", "name": "dc_2"})),
+            "dc_1"
         );
     }
 

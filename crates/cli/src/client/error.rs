@@ -105,11 +105,21 @@ impl ClientError {
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Api(error) => error.hint(),
+            Self::Unreachable(error) if error.is_about_certificate() => Some(
+                "the node's certificate is not trusted for this address: give that certificate, or its authority's, as a \
+                 PEM file with --ca-file or HEADWATER_CA_FILE, and use a host name that is in it",
+            ),
             Self::Unreachable(_) | Self::Silent { .. } => Some(
                 "start a node with `headwater serve`, or name one with --url or HEADWATER_URL; \
                  `headwater doctor` checks the connection",
             ),
         }
+    }
+}
+
+impl Unreachable {
+    fn is_about_certificate(&self) -> bool {
+        self.reason.contains("certificate")
     }
 }
 

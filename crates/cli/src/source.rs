@@ -59,17 +59,17 @@ pub(crate) async fn is_workflow(client: &Client, given: &str) -> bool {
 
 /// The one of these that is called so. Slugs are unique and names are not: a name that several share asks for an id.
 pub(crate) fn named(kind: &str, items: Vec<Value>, name: &str) -> Result<Option<Value>> {
-    let (mut by_name, rest): (Vec<_>, Vec<_>) = items
-        .into_iter()
-        .partition(|item| text(item, "name") == name);
-    if by_name.len() > 1 {
-        let ids: Vec<_> = by_name.iter().map(|item| text(item, "id")).collect();
+    let is_it = |item: &Value| text(item, "name") == name;
+    let namesakes = items.iter().filter(|item| is_it(item));
+    let namesakes: Vec<_> = namesakes.map(|item| called_among(item, &items)).collect();
+    if namesakes.len() > 1 {
         bail!(
-            "{} {kind} are called {name}; use one of their ids: {}",
-            ids.len(),
-            ids.join(", ")
+            "{} {kind} are called {name}; use one of these: {}",
+            namesakes.len(),
+            namesakes.join(", ")
         );
     }
+    let (mut by_name, rest): (Vec<_>, Vec<_>) = items.into_iter().partition(is_it);
     let by_slug = || {
         rest.into_iter()
             .find(|item| text(item, "name_slug") == name)
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(id("none").unwrap(), None);
         assert_eq!(
             id("RSS").unwrap_err().to_string(),
-            "2 sources are called RSS; use one of their ids: dc_1, dc_3"
+            "2 sources are called RSS; use one of these: dc_1, rss-2"
         );
     }
 

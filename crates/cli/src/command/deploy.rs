@@ -71,7 +71,9 @@ async fn deployed(
     if arguments.isolated {
         body["isolated"] = true.into();
     }
-    client.post_scoped(&["sources"], body).await
+    let deployed = client.post_scoped(&["sources"], body).await;
+    let file = save::file_of(&arguments.component);
+    deployed.map_err(|error| save::in_terms_of(error, file.as_deref()))
 }
 
 /// Whether nothing but an app's own events starts it, which do not reach the node.
@@ -136,6 +138,7 @@ async fn called(
 /// The commands that a person needs next.
 fn next_steps(source: &Value, called: &str) {
     for url in source::endpoints(source) {
+        // One line, to be copied.
         output::note(&format!(
             "send it a request: curl {url} -H 'content-type: application/json' -d '{{\"hello\": \"world\"}}'"
         ));

@@ -44,7 +44,7 @@ pub(super) async fn run(session: &Session, arguments: SearchArguments) -> Result
         false => output::report(&found.iter().map(shown).collect::<Vec<_>>().join("\n\n"))?,
     }
     if has_more && !session.json {
-        output::note("there are more: add words, or raise --limit");
+        output::tell("there are more: add words, or raise --limit");
     }
     Ok(Exit::Success)
 }

@@ -16,7 +16,7 @@ pub(super) fn brief(source: &Value) -> String {
 pub(super) fn warnings(source: &Value) {
     let warnings = source.get("warnings").and_then(Value::as_array);
     for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
-        output::note(&format!("note: {warning}"));
+        output::tell(&format!("note: {warning}"));
     }
 }
 

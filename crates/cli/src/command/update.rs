@@ -70,7 +70,9 @@ async fn send(
         changes.insert("refresh_deps".to_owned(), true.into());
     }
     let path = ["sources", text(source, "id")];
-    client.send(method, &path, &Value::Object(changes)).await
+    let updated = client.send(method, &path, &Value::Object(changes)).await;
+    let file = arguments.component.as_deref().and_then(save::file_of);
+    updated.map_err(|error| save::in_terms_of(error, file.as_deref()))
 }
 
 /// Prints the packages that have changed.
@@ -80,9 +82,9 @@ async fn print_package_changes(client: &Client, before: &Value, after: &Value) -
     let (before, after) = (client.get(&before).await?, client.get(&after).await?);
     let moves = package::moves(&before, &after);
     if moves.is_empty() {
-        output::note("all packages already have their latest allowed versions");
+        output::tell("all packages already have their latest allowed versions");
     }
-    moves.iter().for_each(|line| output::note(line));
+    moves.iter().for_each(|line| output::tell(line));
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exi
         Some(url) => faults.note(database(url).await),
         None => faults.note(embedded(root)),
     };
-    faults.note(keys(root));
+    faults.note(keys(root, options.new_secret_key.unwrap_or(false)));
     faults.tell()
 }
 
@@ -120,7 +120,7 @@ async fn database(url: &str) -> Result<()> {
 }
 
 /// Checks the secret key that is given or kept. A node that never started has none yet.
-fn keys(root: &Path) -> Result<()> {
+fn keys(root: &Path, gives_up: bool) -> Result<()> {
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
     match (given, DataDir::secret_key_in(root)) {
         (Some(text), _) => text
@@ -139,7 +139,7 @@ fn keys(root: &Path) -> Result<()> {
         (None, Err(error)) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot read the secret key in {}", root.display()))
         }
-        (None, Err(_)) if DataDir::is_at(root) => bail!(
+        (None, Err(_)) if DataDir::is_at(root) && !gives_up => bail!(
             "the secret key of {} is missing: restore it from a backup, or set HEADWATER_SECRET_KEY; --new-secret-key gives up \
              what is encrypted with it",
             root.display()

@@ -29,7 +29,7 @@ impl Notes {
     pub(super) fn note(self, text: &str) {
         match self.as_json {
             true => tracing::info!("{text}"),
-            false => output::note(text),
+            false => output::tell(text),
         }
     }
 

@@ -22,7 +22,10 @@ pub(super) fn tell_begun(notes: Notes, app: &Platform) {
 pub(super) async fn tell_left(notes: Notes, app: &Platform) {
     loop {
         tokio::time::sleep(TOLD_EVERY).await;
-        notes.note(&format!("stopping: {}", under_way(app.runs_under_way())));
+        notes.note(&format!(
+            "still stopping: {}",
+            under_way(app.runs_under_way())
+        ));
     }
 }
 

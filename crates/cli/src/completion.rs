@@ -35,7 +35,7 @@ enum Live {
     /// Whose events a command shows.
     Emitters,
     Webhooks,
-    /// Whatever events can be sent to.
+    /// Sources and webhooks, which events can be sent to.
     Listeners,
     Apps,
     Accounts,

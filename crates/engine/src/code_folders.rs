@@ -12,7 +12,7 @@ use crate::api::EngineError;
 
 /// More than a file system keeps beside the names of files.
 const TRIED_BYTES: usize = 64 * 1024;
-/// Whoever asks more often gets the former answer, so that strangers cause no load.
+/// Between two tries the former answer counts, so that strangers cause no load.
 const TRIED_EVERY: Duration = Duration::from_secs(1);
 
 /// The folders of an engine.

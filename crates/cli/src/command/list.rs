@@ -64,12 +64,12 @@ fn row(source: &Value, all: &[Value]) -> Vec<String> {
     ]
 }
 
-/// The name, and if others have it, the one that tells the source from them.
+/// The name; if others have it, behind the one that tells the source from them: narrow columns show the beginning.
 fn name(source: &Value, all: &[Value]) -> String {
     let name = text(source, "name");
     let namesakes = all.iter().filter(|other| text(other, "name") == name);
     match namesakes.count() {
         0 | 1 => name.to_owned(),
-        _ => format!("{name} ({})", source::called_among(source, all)),
+        _ => format!("{} ({name})", source::called_among(source, all)),
     }
 }

@@ -93,7 +93,7 @@ fn module_of(package: &PackageReference) -> Result<String, UsageError> {
     }
 }
 
-/// What a key names.
+/// The thing that a key names.
 enum Found {
     /// A component that the node has.
     Component(Value),

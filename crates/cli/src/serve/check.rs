@@ -148,7 +148,7 @@ fn keys(root: &Path, gives_up: bool) -> Result<()> {
     }
 }
 
-/// What was found, each once: some parts are read by several.
+/// The faults that were found, each once: some parts are read by several.
 #[derive(Default)]
 struct Faults {
     told: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! What a node that stops says about the runs that it waits for.
+//! The lines of a node that stops, about the runs that it waits for.
 
 use std::time::Duration;
 

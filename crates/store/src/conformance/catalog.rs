@@ -125,7 +125,7 @@ pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
     );
 }
 
-/// Whoever saves the same again gets the same, and no listing has it twice.
+/// Saving the same again returns the same, and no listing has it twice.
 pub async fn the_same_code_is_one_component(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = Owner {

@@ -78,7 +78,7 @@ pub(crate) fn description() -> Operations<Arc<Described>> {
 const CLIENTS: &[PathItem] = &[
     // Saved code of sources and actions.
     || routes!(components::save, components::list),
-    || routes!(components::show),
+    || routes!(components::show, components::delete),
     || routes!(components::options),
     || routes!(components::props),
     || routes!(components::run),

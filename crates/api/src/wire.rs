@@ -50,7 +50,9 @@ pub(crate) use self::{
     app::{App, AppsQuery},
     audit::{AuditRecord, SearchAudit},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
-    component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
+    component::{
+        Component, ComponentSummary, KeptComponent, ListComponents, PropDefinition, SaveComponent,
+    },
     data_store::{
         DataStore, DataStoreUser, Record, RecordRequest, RecordsRequest, TextCursor, WriteRecord,
         place,
@@ -67,7 +69,8 @@ pub(crate) use self::{
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
     health::{
-        BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
+        BuilderCheck, Checks, CodeFolderCheck, Health, Readiness, RuntimeCheck, SecretKeyCheck,
+        Status, StoreCheck,
     },
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
     registry::{

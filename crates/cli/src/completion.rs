@@ -35,6 +35,8 @@ enum Live {
     /// Whose events a command shows.
     Emitters,
     Webhooks,
+    /// Sources and webhooks, which events can be sent to.
+    Listeners,
     Apps,
     Accounts,
     Components,
@@ -76,7 +78,8 @@ fn live(argument: &Arg) -> Option<Live> {
         "source" | "subject" => Live::Sources,
         "emitter" => Live::Emitters,
         "workflow" => Live::Workflows,
-        "webhook" | "listener" => Live::Webhooks,
+        "webhook" => Live::Webhooks,
+        "listener" => Live::Listeners,
         "app" => Live::Apps,
         "account" => Live::Accounts,
         "component" => Live::Components,
@@ -159,14 +162,19 @@ async fn ask(session: &Session, kind: Live, typed: &[OsString]) -> Result<Vec<(S
             .collect::<Vec<_>>()
     };
     Ok(match kind {
-        Live::Sources => named(sources(session).await?, "name_slug", "name"),
-        Live::Workflows => named(workflows(session).await?, "name_slug", "name"),
+        Live::Sources => called(&sources(session).await?),
+        Live::Workflows => called(&workflows(session).await?),
         Live::Emitters => {
-            let mut sources = named(sources(session).await?, "name_slug", "name");
-            sources.extend(named(workflows(session).await?, "name_slug", "name"));
-            sources
+            let mut emitters = called(&sources(session).await?);
+            emitters.extend(called(&workflows(session).await?));
+            emitters
         }
         Live::Webhooks => named(webhook::list(client).await?, "name", "url"),
+        Live::Listeners => {
+            let mut listeners = named(webhook::list(client).await?, "name", "url");
+            listeners.extend(called(&sources(session).await?));
+            listeners
+        }
         Live::Apps => named(client.list(&["apps"]).await?, "name_slug", "name"),
         Live::Accounts => named(account::list(client).await?, "name", "app"),
         Live::Components => {
@@ -177,6 +185,18 @@ async fn ask(session: &Session, kind: Live, typed: &[OsString]) -> Result<Vec<(S
         Live::Props => props(session, typed).await?,
         Live::Fields => fields(session, typed).await?,
     })
+}
+
+/// Things by what commands call them, with their whole names.
+fn called(all: &[Value]) -> Vec<(String, String)> {
+    all.iter()
+        .map(|item| {
+            (
+                source::called_among(item, all).to_owned(),
+                text(item, "name").to_owned(),
+            )
+        })
+        .collect()
 }
 
 async fn sources(session: &Session) -> Result<Vec<Value>> {

@@ -15,13 +15,13 @@ const WAIT_S: u32 = 30;
 /// Shows the link, opens it unless that is not wanted, and returns the account once there is one.
 pub(crate) async fn follow(client: &Client, link: &Value, no_browser: bool) -> Result<Value> {
     let url = text(link, "url");
-    output::note(&format!(
+    output::tell(&format!(
         "open this link within ten minutes; it works once:\n\n  {url}\n"
     ));
     if !no_browser {
         open(url);
     }
-    output::note("waiting for the account … (Ctrl+C leaves the link as it is)");
+    output::tell("waiting for the account … (Ctrl+C leaves the link as it is)");
     let id = text(link, "id");
     let wait = [("wait_s", WAIT_S.to_string())];
     loop {
@@ -60,6 +60,6 @@ pub(crate) fn open(url: &str) {
         .spawn()
         .context("no browser");
     if opened.is_err() {
-        output::note("(no browser could be opened here)");
+        output::tell("(no browser could be opened here)");
     }
 }

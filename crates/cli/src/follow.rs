@@ -159,7 +159,7 @@ impl<'a> Follow<'a> {
         let query: Vec<_> = channel.into_iter().collect();
         let feed = self.client.feed(feed, &query, &self.last_id).await?;
         if !self.connected {
-            output::note("connected again");
+            output::tell("connected again");
             self.connected = true;
         }
         Ok(feed)
@@ -180,7 +180,7 @@ impl<'a> Follow<'a> {
             return Err(error);
         }
         if self.connected {
-            output::note(&format!("{error:#}; still trying"));
+            output::tell(&format!("{error:#}; still trying"));
             self.connected = false;
         }
         Ok(())

@@ -38,6 +38,7 @@ mod usage_error;
 mod waiting;
 mod webhook;
 mod workflow;
+mod wrap;
 
 use anyhow::Context as _;
 use clap::FromArgMatches as _;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::display;
 use crate::waiting;
+use crate::wrap;
 
 /// Writes data: the text and a line feed.
 pub(crate) fn data(text: &str) -> Result<()> {
@@ -28,60 +29,25 @@ pub(crate) fn json_line(value: &Value) -> Result<()> {
     data(&serde_json::to_string(value)?)
 }
 
+/// Writes data as a report of paragraphs and lists, which a terminal shows without breaking words.
+pub(crate) fn report(text: &str) -> Result<()> {
+    let display = display::current();
+    match display.width.filter(|_| display.is_overview()) {
+        Some(width) => data(&wrap::report(text, width.into())),
+        None => data(text),
+    }
+}
+
 /// Prints a note of whole sentences, which a terminal shows without breaking words.
 pub(crate) fn tell(text: &str) {
     match display::width_of(&io::stderr()) {
-        Some(width) => note(&wrapped(text, width.into())),
+        Some(width) => note(&wrap::message(text, width.into())),
         None => note(text),
     }
-}
-
-/// The text with line breaks between words. Indented lines, such as those of code, stay as they are.
-fn wrapped(text: &str, width: usize) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| match line.starts_with([' ', '\t']) {
-            true => line.to_owned(),
-            false => wrapped_line(line, width),
-        });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn wrapped_line(line: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut room = width;
-    for (at, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
-        if at > 0 && length < room {
-            text.push(' ');
-            room -= 1;
-        } else if at > 0 {
-            text.push('\n');
-            room = width;
-        }
-        text.push_str(word);
-        room = room.saturating_sub(length);
-    }
-    text
 }
 
 /// Prints a note to the person. A closed standard error is not a reason to fail.
 pub(crate) fn note(text: &str) {
     waiting::clear();
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_stay_whole_and_code_stays_as_it_is() {
-        let text = "error: the feed is at https://example.com/feed.xml\n    at run (a.mjs:1:1)";
-        assert_eq!(
-            wrapped(text, 16),
-            "error: the feed\nis at\nhttps://example.com/feed.xml\n    at run (a.mjs:1:1)"
-        );
-        assert_eq!(wrapped("a b", 80), "a b");
-    }
 }

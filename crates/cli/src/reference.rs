@@ -19,6 +19,8 @@ pub(crate) enum ComponentReference {
     Url(Url),
     /// A package, or a file of one.
     Npm(PackageReference),
+    /// An action that the node brings along, by its address.
+    BuiltIn(String),
     /// A component's id, key or `key@version`.
     Saved(String),
 }
@@ -35,6 +37,9 @@ impl ComponentReference {
             return Url::parse(text)
                 .map(Self::Url)
                 .map_err(|error| UsageError(format!("{text} is not a URL: {error}")));
+        }
+        if text.starts_with("built-in:") {
+            return Ok(Self::BuiltIn(text.to_owned()));
         }
         Ok(match is_path(text) {
             true => Self::File(PathBuf::from(text)),
@@ -73,6 +78,7 @@ mod tests {
             (".", "File"),
             ("npm:rss/a.mjs", "Npm"),
             ("npm:rss", "Npm"),
+            ("built-in:http-get-request", "BuiltIn"),
             ("shop-new-order", "Saved"),
             ("shop-new-order@1.0.0", "Saved"),
             ("shop-new-order@1.0.0-rc.1", "Saved"),

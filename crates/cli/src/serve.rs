@@ -7,6 +7,7 @@ pub(crate) mod arguments;
 mod as_given;
 mod backup;
 mod banner;
+mod check;
 mod connections;
 mod data_dir;
 mod descriptors;
@@ -22,11 +23,13 @@ mod sending;
 mod server;
 mod settings;
 mod stop_signals;
+mod stopping;
 mod store;
 mod store_copy;
 mod systemd;
 mod tls;
 mod traces;
+mod unreached;
 mod variables;
 mod workflows;
 
@@ -75,6 +78,9 @@ const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
     let options = arguments.with_file()?;
+    if options.check {
+        return check::run(global, &options).await;
+    }
     let lines = std::env::var(log::VARIABLE).ok();
     let notes = log::start(options.log_json.unwrap_or(false), lines.as_deref())?;
     variables::warn_of_misspelt();
@@ -231,9 +237,7 @@ impl Node {
             () = self.app.replaced() => bail!(REPLACED),
         }
         systemd::stopping();
-        self.notes.note(
-            "stopping: runs and deliveries have the time of --shutdown-grace to end; press Ctrl-C or send the signal again to stop now",
-        );
+        stopping::tell_begun(self.notes, &self.app);
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
         if let Some(mail) = self.mail {
@@ -244,6 +248,7 @@ impl Node {
         }
         tokio::select! {
             () = self.app.stop() => {}
+            () = stopping::tell_left(self.notes, &self.app) => {}
             () = self.signals.another() => {}
         }
         if let Some(internal) = internal {

@@ -59,22 +59,48 @@ pub(crate) async fn is_workflow(client: &Client, given: &str) -> bool {
 
 /// The one of these that is called so. Slugs are unique and names are not: a name that several share asks for an id.
 pub(crate) fn named(kind: &str, items: Vec<Value>, name: &str) -> Result<Option<Value>> {
-    let (mut by_name, rest): (Vec<_>, Vec<_>) = items
-        .into_iter()
-        .partition(|item| text(item, "name") == name);
-    if by_name.len() > 1 {
-        let ids: Vec<_> = by_name.iter().map(|item| text(item, "id")).collect();
+    let is_it = |item: &Value| text(item, "name") == name;
+    let namesakes = items.iter().filter(|item| is_it(item));
+    let namesakes: Vec<_> = namesakes.map(|item| called_among(item, &items)).collect();
+    if namesakes.len() > 1 {
         bail!(
-            "{} {kind} are called {name}; use one of their ids: {}",
-            ids.len(),
-            ids.join(", ")
+            "{} {kind} are called {name}; use one of these: {}",
+            namesakes.len(),
+            namesakes.join(", ")
         );
     }
+    let (mut by_name, rest): (Vec<_>, Vec<_>) = items.into_iter().partition(is_it);
     let by_slug = || {
         rest.into_iter()
             .find(|item| text(item, "name_slug") == name)
     };
     Ok(by_name.pop().or_else(by_slug))
+}
+
+/// A source, or another thing with name and slug, as commands find it among all of its kind: by its name if that is one word and
+/// no other has it, by its name slug if that is no other's name, or by its id.
+pub(crate) fn called_among<'a>(item: &'a Value, all: &[Value]) -> &'a str {
+    let id = text(item, "id");
+    let is_free = |called: &str| {
+        let mut others = all.iter().filter(|other| text(other, "id") != id);
+        others.all(|other| text(other, "name") != called)
+    };
+    let names = [text(item, "name"), text(item, "name_slug")];
+    let mut names = names.into_iter().filter(|name| is_plain(name));
+    names.find(|name| is_free(name)).unwrap_or(id)
+}
+
+/// The same where others of its name are not known of.
+pub(crate) fn called(item: &Value) -> &str {
+    called_among(item, &[])
+}
+
+/// Whether shells take a name for one word, and commands take it for a name.
+fn is_plain(name: &str) -> bool {
+    let mut letters = name.chars();
+    let begins = letters.next().is_some_and(char::is_alphanumeric);
+    let is_id = ["dc_", "p_"].iter().any(|prefix| name.starts_with(prefix));
+    begins && !is_id && letters.all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '.'))
 }
 
 /// The URLs of the source's HTTP interfaces.
@@ -131,7 +157,28 @@ mod tests {
         assert_eq!(id("none").unwrap(), None);
         assert_eq!(
             id("RSS").unwrap_err().to_string(),
-            "2 sources are called RSS; use one of their ids: dc_1, dc_3"
+            "2 sources are called RSS; use one of these: dc_1, rss-2"
+        );
+    }
+
+    #[test]
+    fn a_name_of_one_word_is_what_a_thing_is_called_unless_others_have_it() {
+        let sources = [
+            json!({"id": "dc_1", "name": "orders", "name_slug": "inbox"}),
+            json!({"id": "dc_2", "name": "orders", "name_slug": "inbox-1"}),
+            json!({"id": "dc_3", "name": "RSS", "name_slug": "rss"}),
+            json!({"id": "dc_4", "name": "New row", "name_slug": "new-row"}),
+            json!({"id": "dc_5", "name": "inbox", "name_slug": "inbox-2"}),
+        ];
+        let called: Vec<_> = sources
+            .iter()
+            .map(|source| called_among(source, &sources))
+            .collect();
+        assert_eq!(called, ["dc_1", "inbox-1", "RSS", "new-row", "inbox"]);
+        assert_eq!(super::called(&sources[0]), "orders");
+        assert_eq!(
+            super::called(&json!({"id": "dc_1", "name": "dc_2"})),
+            "dc_1"
         );
     }
 

@@ -1,7 +1,7 @@
 //! Mistakes on the command line as clap tells them, with the usage of the command that was called. Clap's own names the
 //! flags whose values the environment gives, as if they had been typed.
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::arguments;
 
@@ -12,6 +12,11 @@ pub(crate) fn explained(error: clap::Error) -> clap::Error {
 }
 
 fn explained_for(mut error: clap::Error, words: &[String]) -> clap::Error {
+    if error.kind() == ErrorKind::MissingSubcommand
+        && let Some(help) = help_of(words)
+    {
+        return help;
+    }
     if error.get(ContextKind::Usage).is_none() {
         return error;
     }
@@ -31,12 +36,33 @@ fn explained_for(mut error: clap::Error, words: &[String]) -> clap::Error {
     error
 }
 
+/// The help of a group of commands, which says of each what it does.
+fn help_of(words: &[String]) -> Option<clap::Error> {
+    let asked = ["headwater".to_owned()].into_iter();
+    let asked = asked.chain(words.iter().cloned()).chain(["-h".to_owned()]);
+    arguments::command().try_get_matches_from(asked).err()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
 
     use super::*;
     use crate::arguments::Cli;
+
+    #[test]
+    fn a_group_without_a_command_shows_its_help() {
+        for (words, told) in [(&[][..], "Deploy a component"), (&["webhooks"], "Rotate")] {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            let error = Cli::try_parse_from([&["headwater".to_owned()], &words[..]].concat());
+            let shown = explained_for(error.unwrap_err(), &words).to_string();
+            assert!(shown.contains("Commands:"), "{shown}");
+            assert!(
+                shown.to_lowercase().contains(&told.to_lowercase()),
+                "{shown}"
+            );
+        }
+    }
 
     #[test]
     fn the_usage_is_that_of_the_command_whatever_the_environment_gives() {

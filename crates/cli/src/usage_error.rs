@@ -4,3 +4,10 @@
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
+
+impl UsageError {
+    /// An option that another one needs is not given.
+    pub(crate) fn missing(option: &str, beside: &str) -> Self {
+        Self(format!("{option}: must be given with {beside}"))
+    }
+}

@@ -435,6 +435,14 @@ pub trait Engine: Send + Sync + 'static {
     /// The state of the engine.
     fn status(&self) -> EngineStatus;
 
+    /// Tries whether the folders for the code of components can be written. Does nothing in an engine without such folders.
+    ///
+    /// # Errors
+    /// `Unavailable` with the folder and the reason, when one cannot.
+    async fn check_writing(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Ends every worker and waits until they are gone.
     async fn shutdown(&self);
 }

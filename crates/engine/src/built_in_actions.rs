@@ -23,6 +23,8 @@ struct Listed {
 }
 
 struct Actions {
+    /// The keys that are not other names.
+    keys: Vec<String>,
     /// The file of each key.
     entries: HashMap<String, String>,
     /// All files: actions share some.
@@ -33,6 +35,7 @@ impl Actions {
     fn read() -> Self {
         // The build has checked it (`every_action_has_its_file`).
         let listed: BTreeMap<String, Listed> = serde_json::from_str(INDEX).unwrap_or_default();
+        let keys = listed.keys().cloned().collect();
         let mut entries = HashMap::new();
         for (key, action) in listed {
             for key in action.aliases.into_iter().chain([key]) {
@@ -42,6 +45,7 @@ impl Actions {
         let mut files = BTreeMap::new();
         collect(&FILES, &mut files);
         Self {
+            keys,
             entries,
             files: Arc::new(files),
         }
@@ -56,6 +60,15 @@ fn collect(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) {
     for folder in folder.dirs() {
         collect(folder, files);
     }
+}
+
+/// The key of each action that the engine brings along, and its code without what that imports.
+pub fn built_in_actions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let actions = &*ACTIONS;
+    actions.keys.iter().filter_map(|key| {
+        let code = actions.files.get(actions.entries.get(key)?)?;
+        Some((key.as_str(), code.as_str()))
+    })
 }
 
 /// The code of the action with this key, if the engine brings one along.

@@ -14,6 +14,7 @@ use crate::{
         Rejection, RunSink, WorkerOwner, WorkerSpec,
     },
     build::{Builder, BuilderConfig, CODE_BYTES_MAX, ThrowawayWorkers},
+    code_folders::CodeFolders,
     confine::{Confinement, ConfinementConfig},
     deno::Deno,
     network::{CaCertificates, Destination, NetworkPolicy, Route},
@@ -79,6 +80,7 @@ pub struct DenoEngine {
     sandbox: Arc<Sandbox>,
     pool: Arc<Pool>,
     work_dir: PathBuf,
+    folders: CodeFolders,
     routes: usize,
     ca_certificates: usize,
     closes_sockets: bool,
@@ -114,6 +116,7 @@ impl DenoEngine {
             idle: config.worker_idle,
             artifacts_dir: config.cache_dir.join(UNPACKED),
         };
+        let folders = CodeFolders::new(config.cache_dir.clone(), config.work_dir.clone());
         let runtime_version = config.deno.version;
         // Sources that are there run without it, so the start does not wait.
         let preparing = Arc::clone(&builder);
@@ -130,6 +133,7 @@ impl DenoEngine {
             sandbox,
             pool,
             work_dir: config.work_dir,
+            folders,
             routes,
             closes_sockets,
             ca_certificates: config.ca.map_or(0, |ca| ca.count()),
@@ -258,6 +262,10 @@ impl Engine for DenoEngine {
             sandbox: self.layers(),
             can_build: !self.builder.lacks_bundler(),
         }
+    }
+
+    async fn check_writing(&self) -> Result<(), EngineError> {
+        self.folders.check().await
     }
 
     async fn shutdown(&self) {

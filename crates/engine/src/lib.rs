@@ -9,6 +9,7 @@ pub mod api;
 pub mod artifact;
 pub mod build;
 mod built_in_actions;
+mod code_folders;
 pub mod confine;
 pub mod data_store;
 pub mod deno;
@@ -27,7 +28,7 @@ pub mod step;
 mod worker;
 
 pub use api::*;
-pub use built_in_actions::built_in_action;
+pub use built_in_actions::{built_in_action, built_in_actions};
 pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};
 pub use lock::{LockedPackage, locked_packages};

@@ -51,9 +51,19 @@ fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {
     (params.signed_by(&key, &*AUTHORITY).unwrap(), key)
 }
 
-/// The settings of a server with a certificate for these hosts. It speaks HTTP/1.1.
-fn config(hosts: &[&str]) -> ServerConfig {
-    let (certificate, key) = issue(hosts);
+/// A certificate that nobody but its own key has signed, as tools make it: one of an authority, or not.
+fn self_signed(hosts: &[&str], is_authority: bool) -> (Certificate, KeyPair) {
+    let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(hosts).unwrap();
+    if is_authority {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
+    (params.self_signed(&key).unwrap(), key)
+}
+
+/// The settings of a server with a certificate. It speaks HTTP/1.1.
+fn config((certificate, key): (Certificate, KeyPair)) -> ServerConfig {
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     ServerConfig::builder_with_provider(provider)
@@ -74,7 +84,18 @@ pub(crate) struct TlsListener {
 impl TlsListener {
     /// Listens on a free port of the loopback interface, with a certificate for these hosts.
     pub(crate) async fn bind(hosts: &[&str]) -> Self {
-        let acceptor = TlsAcceptor::from(Arc::new(config(hosts)));
+        Self::with(issue(hosts)).await
+    }
+
+    /// The same with a certificate that it has signed itself, which is returned as PEM.
+    pub(crate) async fn bind_self_signed(hosts: &[&str], is_authority: bool) -> (Self, String) {
+        let own = self_signed(hosts, is_authority);
+        let pem = own.0.pem();
+        (Self::with(own).await, pem)
+    }
+
+    async fn with(certificate: (Certificate, KeyPair)) -> Self {
+        let acceptor = TlsAcceptor::from(Arc::new(config(certificate)));
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (report, greeted) = mpsc::channel(16);

@@ -142,6 +142,12 @@ impl Receiver {
         Self::serve(TlsListener::bind(hosts).await, hosts)
     }
 
+    /// The same with a certificate that it has signed itself, of an authority or not, and that certificate as PEM.
+    pub async fn self_signed(hosts: &[&str], is_authority: bool) -> (Self, String) {
+        let (listener, pem) = TlsListener::bind_self_signed(hosts, is_authority).await;
+        (Self::serve(listener, hosts), pem)
+    }
+
     fn serve(listener: impl Listener<Addr = SocketAddr>, hosts: &[&str]) -> Self {
         let address = listener.local_addr().unwrap();
         let answering: Arc<Answering> = Arc::new(|_| ready(Reply::status(200)).boxed());

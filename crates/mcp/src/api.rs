@@ -147,7 +147,8 @@ impl Api {
     /// The component that a text names: an id, a key, `key@version`, a file of an npm package, or a URL of code.
     /// Those that are no component of the node yet are saved there.
     pub(crate) async fn component(&self, reference: &str) -> Result<Value, Refusal> {
-        if reference.starts_with("https://") || reference.starts_with("http://") {
+        let schemes = ["https:", "http:", "built-in:"];
+        if schemes.iter().any(|scheme| reference.starts_with(scheme)) {
             let body = json!({ "component_url": reference });
             return self.create(&["components"], body).await;
         }

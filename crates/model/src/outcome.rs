@@ -24,9 +24,11 @@ pub struct ComponentError {
 }
 
 impl ComponentError {
-    /// The error in one line for people: a stack, if there is one, has the error's name itself.
+    /// The error in one line for people: a stack, if there is one, has the error's name itself. The names of failed builds say
+    /// nothing that the sentence does not.
     pub fn line(&self) -> Cow<'_, str> {
-        match self.stack.is_empty() && !matches!(&*self.name, "" | "Error") {
+        let is_plain = matches!(&*self.name, "" | "Error" | "ResolveError" | "FetchError");
+        match self.stack.is_empty() && !is_plain {
             true => Cow::Owned(format!("{}: {}", self.name, self.message)),
             false => Cow::Borrowed(&self.message),
         }

@@ -49,6 +49,7 @@ actions! {
     EventViewSet = "event_view.set";
     EventViewDelete = "event_view.delete";
     ComponentSave = "component.save";
+    ComponentDelete = "component.delete";
     ComponentPublish = "component.publish";
     ComponentRun = "component.run";
     WorkflowDeploy = "workflow.deploy";

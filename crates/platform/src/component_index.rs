@@ -1,8 +1,12 @@
 //! The index of components in npm packages, which comes with the node: `cargo xtask index` writes it. It says what there
-//! was on a day; deploying asks the registry of packages.
+//! was on a day; deploying asks the registry of packages. Actions that the node brings along are in it, too.
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
+use headwater_engine::{
+    build::{StatedComponent, stated_component},
+    built_in_actions,
+};
 use headwater_model::{
     component::ComponentType,
     page::{Page, PageRequest, Position},
@@ -12,7 +16,24 @@ use headwater_store::ComponentFilter;
 /// A line for each package, and under it one for each of its components, with tabs between the fields.
 const FILE: &str = include_str!("../components.tsv");
 
-static INDEX: LazyLock<Vec<IndexedComponent>> = LazyLock::new(|| read(FILE));
+static INDEX: LazyLock<Vec<IndexedComponent>> = LazyLock::new(|| {
+    let mut components = built_in();
+    let known: HashSet<_> = components.iter().map(|component| component.key).collect();
+    // As for steps of workflows, the node's own comes first.
+    let packaged = read(FILE).into_iter();
+    components.extend(packaged.filter(|component| !known.contains(component.key)));
+    components.sort_by_key(|component| component.key);
+    components
+});
+
+static BUILT_IN: LazyLock<Vec<(&'static str, StatedComponent)>> = LazyLock::new(|| {
+    let actions = built_in_actions();
+    let stated = actions.filter_map(|(key, code)| Some((key, stated_component(code)?)));
+    stated.collect()
+});
+
+/// The beginning of the address of an action that the node brings along; its key follows.
+pub(crate) const BUILT_IN_SCHEME: &str = "built-in";
 
 /// A component of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +48,7 @@ pub struct IndexedComponent {
     pub name: &'static str,
     /// For people; empty if it has none.
     pub description: &'static str,
-    /// The npm package that has it.
+    /// The npm package that has it; empty if the node brings it along, as is the rest then.
     pub package: &'static str,
     /// The version of the package that was looked at.
     pub package_version: &'static str,
@@ -40,7 +61,10 @@ pub struct IndexedComponent {
 impl IndexedComponent {
     /// The address that it is saved by, at its newest version.
     pub fn specifier(&self) -> String {
-        format!("npm:{}/{}", self.package, self.path)
+        match self.package {
+            "" => format!("{BUILT_IN_SCHEME}:{}", self.key),
+            package => format!("npm:{package}/{}", self.path),
+        }
     }
 
     fn is_meant(&self, filter: &ComponentFilter, words: &[String]) -> bool {
@@ -93,7 +117,23 @@ pub(crate) fn search(
     }
 }
 
-/// The components of a file, in the order of their keys. A line that is none is not shown; a test finds it.
+/// The actions that the node brings along.
+fn built_in() -> Vec<IndexedComponent> {
+    let stated = BUILT_IN.iter().map(|&(key, ref stated)| IndexedComponent {
+        key,
+        component_type: ComponentType::Action,
+        version: &stated.version,
+        name: &stated.name,
+        description: stated.description.as_deref().unwrap_or_default(),
+        package: "",
+        package_version: "",
+        indexed_on: "",
+        path: "",
+    });
+    stated.collect()
+}
+
+/// The components of a file. A line that is none is not shown; a test finds it.
 fn read(file: &'static str) -> Vec<IndexedComponent> {
     let mut components = Vec::new();
     let mut of = None;
@@ -121,7 +161,6 @@ fn read(file: &'static str) -> Vec<IndexedComponent> {
             _ => {}
         }
     }
-    components.sort_by_key(|component| component.key);
     components
 }
 
@@ -145,11 +184,11 @@ mod tests {
     fn every_line_is_a_package_or_a_component_and_no_key_is_there_twice() {
         let lines = FILE.lines().count();
         let packages = FILE.lines().filter(|line| line.matches('\t').count() == 2);
-        assert_eq!(INDEX.len() + packages.count(), lines);
+        assert_eq!(read(FILE).len() + packages.count(), lines);
         for pair in INDEX.windows(2) {
             assert!(pair[0].key < pair[1].key, "{pair:?}");
         }
-        for component in &*INDEX {
+        for component in INDEX.iter().filter(|it| !it.package.is_empty()) {
             assert!(
                 ["sources/", "actions/"]
                     .iter()
@@ -158,6 +197,15 @@ mod tests {
             let parsed: Result<headwater_model::package::PackageReference, _> =
                 component.specifier().parse();
             assert!(parsed.is_ok(), "{component:?}");
+        }
+    }
+
+    #[test]
+    fn every_action_of_the_node_is_in_it() {
+        for (key, _) in built_in_actions() {
+            let found = INDEX.iter().find(|component| component.key == key);
+            let specifier = found.map(IndexedComponent::specifier);
+            assert_eq!(specifier, Some(format!("built-in:{key}")));
         }
     }
 

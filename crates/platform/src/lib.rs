@@ -80,7 +80,7 @@ pub use use_cases::{
     actions::ActionReport,
     calls::CallTarget,
     causes::ListenerRun,
-    components::{ComponentInput, ComponentRef},
+    components::{ComponentInput, ComponentRef, KeptComponent},
     computed_props::{OptionsQuery, PropOption, PropOptions},
     connects::{
         Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,

@@ -104,6 +104,8 @@ pub struct Platform {
 pub struct Readiness {
     /// Why the store does not answer or cannot be written, if so: for the log, not for clients.
     pub store_error: Option<String>,
+    /// Why the folders for components' code cannot be written, if so: for the log, not for clients.
+    pub code_error: Option<String>,
     /// The state of the engine.
     pub engine: EngineStatus,
     /// Whether the node's secret key decrypts the stored secrets.
@@ -297,10 +299,22 @@ impl Platform {
         };
         Readiness {
             store_error: works.err().map(|error| error.in_full()),
+            code_error: self
+                .core
+                .engine
+                .check_writing()
+                .await
+                .err()
+                .map(|error| error.to_string()),
             engine: self.core.engine.status(),
             is_secret_key_fit: self.secret_keys.are_fit(),
             running_sources: self.runners.len(),
         }
+    }
+
+    /// The number of runs that workers have at present.
+    pub fn runs_under_way(&self) -> usize {
+        self.core.engine.status().runs
     }
 
     /// The configuration.

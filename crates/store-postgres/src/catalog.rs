@@ -22,12 +22,17 @@ impl Catalog for PostgresStore {
         &self,
         component: SavedComponent,
         artifact: ArtifactBytes,
-    ) -> Result<(), StoreError> {
+    ) -> Result<SavedComponent, StoreError> {
         let (component, artifact) = (&component, &artifact);
         self.write(
             |connection| async move { components::save(&connection, component, artifact).await },
         )
         .await
+    }
+
+    async fn delete_component(&self, id: &ComponentId) -> Result<bool, StoreError> {
+        self.write(|connection| async move { components::delete(&connection, id.as_str()).await })
+            .await
     }
 
     async fn save_step_component(

@@ -15,13 +15,87 @@ use crate::{
     row::{get, json, parsed, signed, to_json, unsigned},
 };
 
+/// The unpublished component of the same owner, key, code, origin and build that was saved last.
+const SAME: &str = "
+    SELECT * FROM components
+    WHERE code_hash = $1 AND artifact_hash = $2 AND user_id = $3 AND workspace_id IS NOT DISTINCT FROM $4
+      AND key IS NOT DISTINCT FROM $5 AND code_url IS NOT DISTINCT FROM $6 AND lock = $7
+      AND id IN (SELECT id FROM component_search) AND id NOT IN (SELECT component_id FROM registry)
+    ORDER BY id DESC LIMIT 1";
+
+/// Whether something has the component. Only workflows of its owner find it, by its key.
+const USED: &str = "
+    SELECT 1 FROM sources WHERE component_id = $1
+    UNION ALL SELECT 1 FROM source_deployments WHERE component_id = $1
+    UNION ALL SELECT 1 FROM registry WHERE component_id = $1
+    UNION ALL SELECT 1 FROM deployments
+              JOIN workflows ON workflows.id = workflow_id
+              JOIN components ON components.id = $1 AND key IS NOT NULL
+                             AND (components.user_id = workflows.user_id OR components.workspace_id = workflows.workspace_id)
+              WHERE strpos(content, $1) > 0
+    LIMIT 1";
+
 pub(crate) async fn save(
+    connection: &Connection,
+    component: &SavedComponent,
+    artifact: &ArtifactBytes,
+) -> Result<SavedComponent, StoreError> {
+    if let Some(same) = same(connection, component).await? {
+        return Ok(same);
+    }
+    add(connection, component, artifact).await?;
+    Ok(component.clone())
+}
+
+/// Writes a component, whatever else is there.
+pub(crate) async fn add(
     connection: &Connection,
     component: &SavedComponent,
     artifact: &ArtifactBytes,
 ) -> Result<(), StoreError> {
     insert(connection, component, artifact).await?;
     search::index(connection, component).await
+}
+
+/// The component that saving this one would only repeat.
+async fn same(
+    connection: &Connection,
+    component: &SavedComponent,
+) -> Result<Option<SavedComponent>, StoreError> {
+    let owner = &component.owner;
+    let key = &component.description.key;
+    let parameters: Params<'_> = &[
+        &component.code_hash.as_str(),
+        &component.artifact_hash.as_str(),
+        &owner.user_id.as_str(),
+        &owner.workspace_id.as_ref().map(|id| id.as_str()),
+        key,
+        &component.code_url,
+        &component.lock,
+    ];
+    let Some(same) = one(connection, SAME, parameters).await? else {
+        return Ok(None);
+    };
+    let stands = match key {
+        Some(key) => drafts::stands(connection, owner, key, same.id.as_str()).await?,
+        None => true,
+    };
+    Ok(stands.then_some(same))
+}
+
+/// Deletes a component, unless something uses it.
+pub(crate) async fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    let failed = failed("deleting a component");
+    if connection.exists(USED, &[&id]).await.map_err(&failed)? {
+        return Ok(false);
+    }
+    for table in ["component_search", "components"] {
+        connection
+            .execute(&format!("DELETE FROM {table} WHERE id = $1"), &[&id])
+            .await
+            .map_err(&failed)?;
+    }
+    Ok(true)
 }
 
 /// Writes a component that nobody lists or searches.

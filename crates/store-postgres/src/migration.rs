@@ -7,6 +7,7 @@ use crate::connection::{Connection, failed};
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_files.sql"),
+    include_str!("../migrations/0003_components_by_code.sql"),
 ];
 
 /// One process at a time migrates.

@@ -22,8 +22,14 @@ impl Catalog for SqliteStore {
         &self,
         component: SavedComponent,
         artifact: ArtifactBytes,
-    ) -> Result<(), StoreError> {
-        self.write(move |connection| components::save(connection, &component, &artifact))
+    ) -> Result<SavedComponent, StoreError> {
+        self.write(move |connection| components::save(connection, component, &artifact))
+            .await
+    }
+
+    async fn delete_component(&self, id: &ComponentId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| components::delete(connection, id.as_str()))
             .await
     }
 

@@ -6,7 +6,7 @@ use headwater_model::{
     id::ComponentId,
 };
 use headwater_store::{ArtifactBytes, Conflict, Entity, Owner, SavedComponent, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
@@ -15,13 +15,89 @@ use crate::{
     row::{get, json, parsed, signed, to_json, unsigned},
 };
 
+/// The unpublished component of the same owner, key, code, origin and build that was saved last.
+const SAME: &str = "
+    SELECT * FROM components
+    WHERE code_hash = ? AND artifact_hash = ? AND user_id = ? AND workspace_id IS ? AND key IS ? AND code_url IS ?
+      AND lock = ? AND id IN (SELECT id FROM component_search) AND id NOT IN (SELECT component_id FROM registry)
+    ORDER BY id DESC LIMIT 1";
+
+/// Whether something has the component. Only workflows of its owner find it, by its key.
+const USED: &str = "
+    SELECT 1 FROM sources WHERE component_id = ?1
+    UNION ALL SELECT 1 FROM source_deployments WHERE component_id = ?1
+    UNION ALL SELECT 1 FROM registry WHERE component_id = ?1
+    UNION ALL SELECT 1 FROM deployments
+              JOIN workflows ON workflows.id = workflow_id
+              JOIN components ON components.id = ?1 AND key IS NOT NULL
+                             AND (components.user_id = workflows.user_id OR components.workspace_id = workflows.workspace_id)
+              WHERE instr(content, ?1) > 0
+    LIMIT 1";
+
 pub(crate) fn save(
+    connection: &Connection,
+    component: SavedComponent,
+    artifact: &ArtifactBytes,
+) -> Result<SavedComponent, StoreError> {
+    if let Some(same) = same(connection, &component)? {
+        return Ok(same);
+    }
+    add(connection, &component, artifact)?;
+    Ok(component)
+}
+
+/// Writes a component, whatever else is there.
+pub(crate) fn add(
     connection: &Connection,
     component: &SavedComponent,
     artifact: &ArtifactBytes,
 ) -> Result<(), StoreError> {
     insert(connection, component, artifact)?;
     search::index(connection, component)
+}
+
+/// The component that saving this one would only repeat.
+fn same(
+    connection: &Connection,
+    component: &SavedComponent,
+) -> Result<Option<SavedComponent>, StoreError> {
+    let owner = &component.owner;
+    let key = &component.description.key;
+    let parameters = params![
+        component.code_hash.as_str(),
+        component.artifact_hash.as_str(),
+        owner.user_id.as_str(),
+        owner.workspace_id.as_ref().map(|id| id.as_str()),
+        key,
+        component.code_url,
+        component.lock,
+    ];
+    let Some(same) = one(connection, SAME, parameters)? else {
+        return Ok(None);
+    };
+    let stands = match key {
+        Some(key) => drafts::stands(connection, owner, key, same.id.as_str())?,
+        None => true,
+    };
+    Ok(stands.then_some(same))
+}
+
+/// Deletes a component, unless something uses it.
+pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    let failed = failed("deleting a component");
+    let is_used = connection
+        .prepare_cached(USED)
+        .and_then(|mut statement| statement.exists([id]))
+        .map_err(&failed)?;
+    if is_used {
+        return Ok(false);
+    }
+    for table in ["component_search", "components"] {
+        connection
+            .execute_prepared(&format!("DELETE FROM {table} WHERE id = ?"), [id])
+            .map_err(&failed)?;
+    }
+    Ok(true)
 }
 
 /// Writes a component that nobody lists or searches.
@@ -73,7 +149,7 @@ pub(crate) fn by_id(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<SavedComponent>, StoreError> {
-    one(connection, "SELECT * FROM components WHERE id = ?1", &[id])
+    one(connection, "SELECT * FROM components WHERE id = ?1", [id])
 }
 
 /// Checks that the component of a source is there.
@@ -102,13 +178,11 @@ pub(crate) fn by_key(
 pub(crate) fn one(
     connection: &Connection,
     sql: &str,
-    parameters: &[&str],
+    parameters: impl Params,
 ) -> Result<Option<SavedComponent>, StoreError> {
     let failed = failed("reading a component");
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-    let mut rows = statement
-        .query(rusqlite::params_from_iter(parameters))
-        .map_err(&failed)?;
+    let mut rows = statement.query(parameters).map_err(&failed)?;
     rows.next().map_err(&failed)?.map(component).transpose()
 }
 

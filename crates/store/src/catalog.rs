@@ -74,12 +74,20 @@ impl ArtifactBytes {
 /// Saved components and sources.
 #[async_trait]
 pub trait Catalog {
-    /// Writes a component with its artifact. An existing artifact is kept.
+    /// Writes a component with its artifact, and returns it. An existing artifact is kept.
+    /// MUST write nothing, and return the one that is there, if its owner has an unpublished one of the same key, code,
+    /// origin and build, and saving it once more would change nothing about what its key refers to
+    /// (`conformance::catalog::the_same_code_is_one_component`).
     async fn save_component(
         &self,
         component: SavedComponent,
         artifact: ArtifactBytes,
-    ) -> Result<(), StoreError>;
+    ) -> Result<SavedComponent, StoreError>;
+
+    /// Deletes a component, unless something uses it. False: something does.
+    /// MUST keep one that is published, or that a source, a deployment of a source or one of a workflow has
+    /// (`conformance::catalog::a_component_is_deleted_while_nothing_uses_it`).
+    async fn delete_component(&self, id: &ComponentId) -> Result<bool, StoreError>;
 
     /// Writes the component of a workflow's step, which is the workflow's alone, with its artifact.
     /// MUST be found by its id and listed nowhere

@@ -112,6 +112,8 @@ macro_rules! conformance_tests {
                 a_key_means_the_newest_component_of_the_workspace_or_the_user,
                 a_key_means_the_highest_version,
                 an_artifact_is_kept_once,
+                the_same_code_is_one_component,
+                a_component_is_deleted_while_nothing_uses_it,
                 events_are_paged_both_ways,
                 a_page_begins_behind_a_cursor_that_is_gone,
                 channels_and_emitters_are_listed_apart,

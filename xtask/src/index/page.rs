@@ -17,8 +17,8 @@ pub(super) fn text(index: &Index) -> String {
 
 <!-- `cargo xtask index` writes this page. -->
 
-`headwater search` finds these components, besides those that are published on the node, and shows the
-words to deploy or run each. Every node carries the index; searching asks no registry.
+`headwater search` finds these components, besides those that are published on the node and the actions
+that it brings along, and shows the words to deploy or run each: its key is enough. Every node carries the index; searching asks no registry.
 
 ```console
 $ headwater search gitlab issue

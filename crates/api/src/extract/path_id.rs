@@ -9,8 +9,8 @@ use axum::{
     http::request::Parts,
 };
 use headwater_model::id::{
-    AccountId, ConnectId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId,
-    WorkflowId, WorkspaceId,
+    AccountId, ComponentId, ConnectId, DeliveryId, InvocationId, KeyId, SessionId, SourceId,
+    UserId, WebhookId, WorkflowId, WorkspaceId,
 };
 use headwater_platform::PlatformError;
 
@@ -45,6 +45,10 @@ pub(crate) trait Named {
 
 impl Named for SourceId {
     const KIND: &'static str = "source";
+}
+
+impl Named for ComponentId {
+    const KIND: &'static str = "component";
 }
 
 impl Named for WorkflowId {

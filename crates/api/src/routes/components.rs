@@ -3,38 +3,41 @@
 use axum::{
     Json,
     extract::{Extension, State},
+    http::StatusCode,
 };
 use headwater_model::id::ComponentId;
 use headwater_platform::ComponentRef;
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Pages, Paging, Params, PathText, cursor},
+    error::ApiError,
+    extract::{Pages, Paging, Params, PathId, PathText, cursor},
     near_miss,
     openapi::failure,
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
-        ListComponents, OptionsRequest, Paged, PropOptions, PropsRequest, SaveComponent,
-        TrialReport, TrialRequest, WorkspaceScope,
+        KeptComponent, ListComponents, OptionsRequest, Paged, PropOptions, PropsRequest,
+        SaveComponent, TrialReport, TrialRequest, WorkspaceScope, id,
     },
 };
 
 /// Saves a component
 ///
-/// Builds and evaluates the code in the sandbox; code that does not evaluate is refused.
+/// Builds and evaluates the code in the sandbox; code that does not evaluate is refused. The same code again is the same
+/// component.
 #[utoipa::path(
     post,
     path = "/components",
     operation_id = "save_component",
     tag = "Components",
     request_body = SaveComponent,
-    responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
+    responses((status = 200, description = "The saved component.", body = Data<KeptComponent>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn save(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<SaveComponent>,
-) -> DataReply<Component> {
+) -> DataReply<KeptComponent> {
     let (input, workspace_id) = request.into_parts();
     data(
         platform
@@ -72,6 +75,26 @@ pub(crate) async fn show(
         .await;
     let component = found.map_err(|error| near_miss::component(&reference, error))?;
     data(component.into())
+}
+
+/// Deletes a saved component
+///
+/// One that is published, or that a source or workflow has or had, stays: that is a conflict. Not part of Pipedream's API.
+#[utoipa::path(
+    delete,
+    path = "/components/{reference}",
+    operation_id = "delete_component",
+    tag = "Components",
+    params(("reference" = id::Component, Path, description = "The component's id.")),
+    responses((status = 204, description = "The component is deleted."), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn delete(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<ComponentId>,
+) -> Result<StatusCode, ApiError> {
+    platform.delete_component(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Lists the components that can be deployed

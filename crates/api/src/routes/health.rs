@@ -4,7 +4,8 @@ use axum::{Json, extract::State, http::StatusCode};
 
 use super::ApiState;
 use crate::wire::{
-    BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
+    BuilderCheck, Checks, CodeFolderCheck, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status,
+    StoreCheck,
 };
 
 /// The advice about a node that saves no components.
@@ -14,6 +15,9 @@ const NO_BUILDER: &str = "the bundler that builds components is missing; fetch i
 /// The cause is the operator's, and in the log.
 const STORE_HINT: &str = "the store cannot be read or written: check the free space of the data \
                           folder's disk; the node's log has the cause";
+
+const CODE_HINT: &str = "the folder for components' code (DATA_DIR/cache, DATA_DIR/workers) cannot be \
+                         written: check the free space of its disk; the node's log has the cause";
 
 /// Checks that the node serves
 #[utoipa::path(
@@ -30,7 +34,7 @@ pub(crate) async fn healthz() -> Json<Health> {
 
 /// Checks that the node is ready
 ///
-/// Ready means that store and runtime answer, and that accepted work can be written to disk.
+/// Ready means that store and runtime answer, and that accepted work and the code of components can be written to disk.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -44,13 +48,18 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
     if let Some(reason) = &found.store_error {
         tracing::warn!(reason, "the store cannot be read or written");
     }
+    if let Some(reason) = &found.code_error {
+        tracing::warn!(reason, "the folder for components' code cannot be written");
+    }
     // The version is known once the runtime has been started.
     let engine = found.engine;
     let (store, runtime) = (
         status(found.store_error.is_none()),
         status(!engine.runtime_version.is_empty()),
     );
-    let ready = status(store == Status::Ok && runtime == Status::Ok);
+    let code_folder = status(found.code_error.is_none());
+    let parts = [store, code_folder, runtime];
+    let ready = status(parts.iter().all(|part| *part == Status::Ok));
     let is_fit = found.is_secret_key_fit;
     let secret_key = SecretKeyCheck {
         status: status(is_fit),
@@ -65,6 +74,10 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
         store: StoreCheck {
             status: store,
             hint: found.store_error.map(|_| STORE_HINT),
+        },
+        code_folder: CodeFolderCheck {
+            status: code_folder,
+            hint: found.code_error.map(|_| CODE_HINT),
         },
         runtime: RuntimeCheck {
             status: runtime,

@@ -106,8 +106,8 @@ pub(crate) async fn package_modules(
 
 /// Searches the components that npm packages have
 ///
-/// Those of an index that comes with the node, in the order of their keys; `indexed_on` is the day on which a package was
-/// looked at. Their newest versions are deployed by `specifier`, as `component_url`. Not part of Pipedream's API.
+/// Those of an index that comes with the node, and the actions that the node brings along, in the order of their keys;
+/// `indexed_on` is the day on which a package was looked at. Their newest versions are deployed by `specifier`, as `component_url`. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/packages/components",

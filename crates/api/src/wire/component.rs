@@ -30,7 +30,7 @@ use super::id;
 pub(crate) struct SaveComponent {
     /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,
-    /// URL to fetch the code from, `npm:PACKAGE[@VERSION]/path` included; with `component_code`, only
+    /// URL to fetch the code from, `npm:PACKAGE[@VERSION]/path` and `built-in:KEY` included; with `component_code`, only
     /// kept.
     component_url: Option<String>,
     /// Version ranges of npm packages that `component_code` imports without one, by name, as
@@ -103,6 +103,24 @@ pub(crate) struct Component {
     /// Unix time in seconds.
     #[schema(value_type = u64)]
     updated_at: EpochSeconds,
+}
+
+/// A component that was saved, or was there already.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeptComponent {
+    #[serde(flatten)]
+    component: Component,
+    /// False when the owner had it already, with the same code.
+    newly_saved: bool,
+}
+
+impl From<headwater_platform::KeptComponent> for KeptComponent {
+    fn from(kept: headwater_platform::KeptComponent) -> Self {
+        Self {
+            component: kept.component.into(),
+            newly_saved: kept.is_new,
+        }
+    }
 }
 
 /// A package at the version that the component runs.

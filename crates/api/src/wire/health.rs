@@ -30,6 +30,7 @@ pub(crate) struct Readiness {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Checks {
     pub(crate) store: StoreCheck,
+    pub(crate) code_folder: CodeFolderCheck,
     pub(crate) runtime: RuntimeCheck,
     pub(crate) builder: BuilderCheck,
     pub(crate) secret_key: SecretKeyCheck,
@@ -40,6 +41,15 @@ pub(crate) struct Checks {
 /// Whether the store answers and can be written.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StoreCheck {
+    pub(crate) status: Status,
+    /// The place to look at when it is unavailable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<&'static str>,
+}
+
+/// Whether the folder for components' code can be written: without it no worker starts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CodeFolderCheck {
     pub(crate) status: Status,
     /// The place to look at when it is unavailable.
     #[serde(skip_serializing_if = "Option::is_none")]

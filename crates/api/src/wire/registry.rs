@@ -115,7 +115,7 @@ pub(crate) struct IndexedComponent {
     description: &'static str,
     /// Its `component_url`: the newest version of the package.
     specifier: String,
-    /// The package that has it.
+    /// The package that has it; empty for an action that the node brings along, as are the two fields below.
     package: &'static str,
     /// The version of the package that was looked at.
     package_version: &'static str,

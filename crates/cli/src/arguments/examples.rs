@@ -8,6 +8,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "serve",
         &[
             "headwater serve",
+            "headwater serve --config headwater.toml --check",
             "headwater serve --listen 0.0.0.0:3000 --public-url https://hooks.example.com",
         ],
     ),

@@ -105,11 +105,21 @@ impl ClientError {
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Api(error) => error.hint(),
+            Self::Unreachable(error) if error.is_about_certificate() => Some(
+                "the node's certificate is not trusted for this address: give that certificate, or its authority's, as a \
+                 PEM file with --ca-file or HEADWATER_CA_FILE, and use a host name that is in it",
+            ),
             Self::Unreachable(_) | Self::Silent { .. } => Some(
                 "start a node with `headwater serve`, or name one with --url or HEADWATER_URL; \
                  `headwater doctor` checks the connection",
             ),
         }
+    }
+}
+
+impl Unreachable {
+    fn is_about_certificate(&self) -> bool {
+        self.reason.contains("certificate")
     }
 }
 
@@ -150,8 +160,8 @@ impl ApiError {
             404 => Some(listed_by(&self.message)),
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.message.contains("has no package `@pipedream/") => Some(
-                "Pipedream has published few of its apps on npm, and `headwater search WORDS` finds those; for others, \
-                 deploy a file of a checkout of its repository, or publish all with `headwater publish DIR`",
+                "`headwater search WORDS` finds what is on npm; `headwater publish DIR` publishes all components of a folder, \
+                 such as one of the checkout",
             ),
             422 if self.stack.is_some() => Some("fix the component and try again"),
             422 => Some("correct what it names, then try again"),
@@ -204,7 +214,10 @@ fn innermost(error: &dyn std::error::Error) -> String {
     let last = std::iter::successors(Some(error), |error| error.source()).last();
     let text = last.unwrap_or(error).to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
-    text.to_owned()
+    text.replace(
+        "Other(OtherError(CaUsedAsEndEntity))",
+        "it has signed itself",
+    )
 }
 
 /// The message, after the parameter's name where it is not a whole sentence.

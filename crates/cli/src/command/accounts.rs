@@ -97,7 +97,7 @@ async fn check(session: &Session, id_or_name: &str) -> Result<Exit> {
     session.print(&account, |account| listing(std::slice::from_ref(account)))?;
     let health = &account["health"];
     if let Some(reason) = health["reason"].as_str() {
-        output::note(reason);
+        output::tell(reason);
     }
     Ok(match text(health, "status") {
         "refused" | "expired" => Exit::Failure,
@@ -108,7 +108,7 @@ async fn check(session: &Session, id_or_name: &str) -> Result<Exit> {
 async fn list(session: &Session) -> Result<()> {
     let accounts = account::list(&session.client).await?;
     if accounts.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP`",
         );
         return Ok(());
@@ -125,7 +125,7 @@ async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let answer = session.client.delete(&["accounts", &id]).await?;
     let deleted = &answer["data"];
     session.print(deleted, |_| id.clone())?;
-    output::note(match text(deleted, "revocation") {
+    output::tell(match text(deleted, "revocation") {
         "revoked" => "deleted, and its tokens revoked at the app",
         "failed" => "deleted, but the app did not revoke its tokens; revoke them there",
         _ => "deleted",

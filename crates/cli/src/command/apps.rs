@@ -15,7 +15,7 @@ pub(super) async fn run(session: &Session, arguments: AppsArguments) -> Result<E
     let query: Vec<_> = wanted.clone().into_iter().map(|q| ("q", q)).collect();
     let apps = session.client.first(&["apps"], usize::MAX, &query).await?;
     if apps.data.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no such app in the catalog; accounts of any app can be stored with `headwater accounts add`",
         );
         return Ok(Exit::Success);

@@ -22,7 +22,7 @@ pub(super) async fn run(session: &Session, arguments: &AuditArguments) -> Result
     let page = session.client.first(&["audit"], arguments.limit, &query);
     let records = page.await?.data;
     if records.is_empty() && !session.json {
-        output::note(match query.is_empty() {
+        output::tell(match query.is_empty() {
             true => {
                 "no audit records; the node keeps none if it was started with --retained-audit-days=0"
             }

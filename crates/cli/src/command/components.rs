@@ -26,7 +26,7 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
         .await?;
     let components = page.data;
     if components.is_empty() && !session.json {
-        output::note(match is_search {
+        output::tell(match is_search {
             true => "no component matches; try fewer words, or `headwater search` for those on npm",
             false => {
                 "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`, or find those on npm \
@@ -43,7 +43,7 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
     };
     session.print(&Value::from(components.clone()), rows)?;
     if full && !session.json {
-        output::note("there may be more: search with words, or raise --limit");
+        output::tell("there may be more: search with words, or raise --limit");
     }
     Ok(Exit::Success)
 }

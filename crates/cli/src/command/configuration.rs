@@ -45,7 +45,10 @@ fn page() -> String {
 }
 
 fn section(page: &mut String, option: &Arg) {
-    let Some(flag) = option.get_long().filter(|flag| *flag != "config") else {
+    let Some(flag) = option
+        .get_long()
+        .filter(|flag| !["config", "check"].contains(flag))
+    else {
         return;
     };
     let value = option.get_value_names().into_iter().flatten().next();
@@ -119,6 +122,6 @@ mod tests {
         let page = page();
         assert!(page.contains("`--listen ADDRESS`, `HEADWATER_LISTEN`, `listen` in the file."));
         assert!(page.contains("`--allow-private-network[=CIDR,…]`"));
-        assert!(!page.contains("## --config"));
+        assert!(!page.contains("## --config") && !page.contains("## --check"));
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Re
 async fn list(session: &Session) -> Result<()> {
     let stores = session.client.list_scoped(&["data_stores"]).await?;
     if stores.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no data stores yet; a component with a `data_store` prop creates one when it writes to it",
         );
         return Ok(());
@@ -108,7 +108,7 @@ async fn set(session: &Session, name: &str, record: Value) -> Result<()> {
     let client = &session.client;
     let written = client.send_scoped(Method::PUT, &path, record).await?;
     session.print(&written, |record| text(record, "key").to_owned())?;
-    output::note("written");
+    output::tell("written");
     Ok(())
 }
 
@@ -118,7 +118,7 @@ async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
     let client = &session.client;
     client.send_scoped(Method::DELETE, &path, record).await?;
     session.print(&json!({"name": name, "key": key}), |_| key.to_owned())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }
 
@@ -131,7 +131,7 @@ async fn users(session: &Session, name: &str) -> Result<Vec<Value>> {
 async fn list_users(session: &Session, name: &str) -> Result<()> {
     let users = users(session, name).await?;
     if users.is_empty() && !session.json {
-        output::note("no source and no workflow names it in its props");
+        output::tell("no source and no workflow names it in its props");
         return Ok(());
     }
     let rows = users.iter().map(|user| {
@@ -168,6 +168,6 @@ async fn delete(session: &Session, name: &str, yes: bool) -> Result<()> {
     let path = ["data_stores", name];
     session.client.delete_scoped(&path).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }

@@ -47,7 +47,7 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
     let page = session.client.first(&path, arguments.limit, &filter);
     let deliveries = page.await?.data;
     if deliveries.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no such deliveries; `headwater subscriptions list` shows the webhooks' subscriptions",
         );
         return Ok(());
@@ -93,7 +93,7 @@ async fn retry(session: &Session, arguments: &ChangeDeliveriesArguments) -> Resu
     if text(&delivery, "state") == "delivered" {
         return Ok(Exit::Success);
     }
-    output::note(
+    output::tell(
         &match (has_ended, delivery["next_attempt_at_ms"].is_u64()) {
             (false, _) => format!(
                 "the attempt has not ended yet; `headwater deliveries describe {id}` shows it"
@@ -131,7 +131,7 @@ async fn change_all(
     let changed = session.client.post(&["deliveries", verb], &body).await?;
     session.print(&changed, changed_card)?;
     if arguments.dry_run {
-        output::note("nothing was changed; leave out --dry-run to do it");
+        output::tell("nothing was changed; leave out --dry-run to do it");
     }
     Ok(())
 }

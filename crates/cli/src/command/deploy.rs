@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{outcome, save, show};
 use crate::arguments::DeployArguments;
+use crate::client::Client;
 use crate::exit::Exit;
 use crate::output;
 use crate::prop::{self, Given};
@@ -20,14 +21,37 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     // Mistakes on the command line come out before anything is saved.
     let given = Given::read(&arguments.props)?;
     let component = save::save(client, &arguments.component).await?;
-    if text(&component, "type") == "action" {
+    let deployed = deployed(client, &arguments, &component, given).await;
+    let source = save::unless_refused(client, &component, deployed).await?;
+    session.print(&source, show::brief)?;
+    show::warnings(&source);
+    let called = called(client, &source, &component, &arguments).await;
+    let exit = match arguments.run {
+        true => {
+            let file = save::file_of(&arguments.component);
+            first_run(session, &source, file.as_deref()).await?
+        }
+        false => Exit::Success,
+    };
+    next_steps(&source, &called);
+    Ok(exit)
+}
+
+/// The source that the node created of the component, with the values that were given or asked for.
+async fn deployed(
+    client: &Client,
+    arguments: &DeployArguments,
+    component: &Value,
+    given: Given,
+) -> Result<Value> {
+    if text(component, "type") == "action" {
         return Err(UsageError(format!(
             "{reference} is an action, not a source; run it with `headwater run-action {reference}`",
             reference = arguments.component
         ))
         .into());
     }
-    if !arguments.anyway && can_never_fire(&component) {
+    if !arguments.anyway && can_never_fire(component) {
         return Err(UsageError(format!(
             "{} would never run by itself: it has no timer and no endpoint, and the events that it waits for go to \
              Pipedream's own servers. Deploy it with --anyway to run it by hand or on events of other sources; \
@@ -36,7 +60,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         ))
         .into());
     }
-    let props = prop::collect(client, &component, given, None).await?;
+    let props = prop::collect(client, component, given, None).await?;
     let mut body = json!({
         "component_id": component["id"],
         "configured_props": props,
@@ -47,22 +71,9 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     if arguments.isolated {
         body["isolated"] = true.into();
     }
-    let source = client.post_scoped(&["sources"], body).await?;
-    session.print(&source, show::brief)?;
-    show::warnings(&source);
-    if arguments.name.is_none() {
-        tell_of_namesake(&source, text(&component, "name"), &arguments.component);
-    }
-    if arguments.run {
-        return first_run(
-            session,
-            &source,
-            save::file_of(&arguments.component).as_deref(),
-        )
-        .await;
-    }
-    next_steps(&source);
-    Ok(Exit::Success)
+    let deployed = client.post_scoped(&["sources"], body).await;
+    let file = save::file_of(&arguments.component);
+    deployed.map_err(|error| save::in_terms_of(error, file.as_deref()))
 }
 
 /// Whether nothing but an app's own events starts it, which do not reach the node.
@@ -87,28 +98,51 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
             "it is deployed, and its first run failed as above".to_owned()
         }
     });
-    next_steps(source);
     Ok(exit)
 }
 
-/// Tells that there is a source of that name already, which may be the one that was meant.
-fn tell_of_namesake(source: &Value, name: &str, component: &str) {
-    let slug = slug(name);
-    if text(source, "name_slug").starts_with(&format!("{slug}-")) {
+/// The name by which commands know the new source. Tells of another that may be the one that was meant.
+async fn called(
+    client: &Client,
+    source: &Value,
+    component: &Value,
+    arguments: &DeployArguments,
+) -> String {
+    let slug = slug(text(component, "name"));
+    let reference = &arguments.component;
+    let is_numbered = text(source, "name_slug").starts_with(&format!("{slug}-"));
+    let Some(name) = &arguments.name else {
+        if is_numbered {
+            output::tell(&format!(
+                "there was a source {slug} already; `headwater update {slug} {reference}` would have changed that one"
+            ));
+        }
+        return source::called(source).to_owned();
+    };
+    // The source is deployed: a node that is away from now on is no reason to fail.
+    let sources = client.list_scoped(&["users", "me", "sources"]).await;
+    let sources = sources.unwrap_or_default();
+    let called = source::called_among(source, &sources);
+    let is_namesake =
+        |other: &&Value| text(other, "name") == name && text(other, "id") != text(source, "id");
+    if let Some(former) = sources.iter().find(is_namesake) {
+        let former = source::called_among(former, &sources);
         output::tell(&format!(
-            "there was a source {slug} already; `headwater update {slug} {component}` would have changed that one"
+            "there was a source named {name} already, which commands know as {former} from now on, and this one as \
+             {called}; `headwater update {former} {reference}` would have changed that one"
         ));
     }
+    called.to_owned()
 }
 
 /// The commands that a person needs next.
-fn next_steps(source: &Value) {
+fn next_steps(source: &Value, called: &str) {
     for url in source::endpoints(source) {
+        // One line, to be copied.
         output::note(&format!(
             "send it a request: curl {url} -H 'content-type: application/json' -d '{{\"hello\": \"world\"}}'"
         ));
     }
-    let called = show::called(source);
     if !source::timers(source).is_empty() {
         output::tell(&format!("run it now: headwater run {called}"));
     } else if source::endpoints(source).is_empty() {

@@ -29,7 +29,7 @@ use crate::exit::{self, Exit};
 use crate::output;
 use crate::prop::{self, Given, Stopped};
 use crate::session::Session;
-use crate::source::text;
+use crate::source::{self, text};
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Exit> {
@@ -177,7 +177,7 @@ impl<'a> Dev<'a> {
         let shown = self.shown.display().to_string();
         let error = match self.deploy().await {
             Ok(source) => {
-                self.called = Some(show::called(&source).to_owned());
+                self.called = Some(source::called(&source).to_owned());
                 let brief = show::brief(&source);
                 if self.displayed.replace(brief.clone()) != Some(brief.clone()) {
                     output::note(&brief);
@@ -225,7 +225,8 @@ impl<'a> Dev<'a> {
             None => None,
         };
         let given = self.given.clone();
-        let props = prop::collect(client, &component, given, former.as_ref()).await?;
+        let props = prop::collect(client, &component, given, former.as_ref()).await;
+        let props = save::unless_refused(client, &component, props).await?;
         let mut body = json!({"component_id": component["id"]});
         if !props.is_empty() {
             body["configured_props"] = props.into();
@@ -233,13 +234,16 @@ impl<'a> Dev<'a> {
         if let Some(name) = &self.name {
             body["name"] = name.as_str().into();
         }
-        Ok(match known {
-            None => Box::pin(async move { client.post_scoped(&["sources"], body).await }),
-            Some(id) => {
-                body["active"] = true.into();
-                Box::pin(async move { client.send(Method::PUT, &["sources", &id], &body).await })
-            }
-        })
+        Ok(Box::pin(async move {
+            let deployed = match known {
+                None => client.post_scoped(&["sources"], body).await,
+                Some(id) => {
+                    body["active"] = true.into();
+                    client.send(Method::PUT, &["sources", &id], &body).await
+                }
+            };
+            save::unless_refused(client, &component, deployed).await
+        }))
     }
 
     fn keep(&mut self, source: Value) -> Result<Value> {

@@ -85,7 +85,7 @@ pub(super) async fn run(session: &Session, arguments: &ImportArguments) -> Resul
     let copied = import.copy(&listings).await;
     match session.json {
         true => output::json(&serde_json::to_value(&import.report)?)?,
-        false => output::data(&import.report.plain())?,
+        false => output::report(&import.report.plain())?,
     }
     copied.map_err(|error| {
         error.context("the import ended early; run the same command again to go on with it")

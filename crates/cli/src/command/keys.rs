@@ -36,7 +36,7 @@ async fn create(session: &Session, name: &str, user: Option<&str>) -> Result<()>
     }
     let key = session.client.post(&["keys"], &body).await?;
     session.print(&key, |key| text(key, "key").to_owned())?;
-    output::note(&format!(
+    output::tell(&format!(
         "created key {} ({name}); save it now, it is not shown again",
         text(&key, "id")
     ));
@@ -75,7 +75,7 @@ async fn revoke(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let client = client.as_ref().unwrap_or(&session.client);
     client.delete(&["keys", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
-    output::note("revoked");
+    output::tell("revoked");
     Ok(())
 }
 
@@ -84,7 +84,7 @@ async fn replace(session: &Session, key: &Value) -> Result<Client> {
     let body = json!({"name": text(key, "name")});
     let new = session.client.post(&["keys"], &body).await?;
     let file = serve::keep_api_key(&session.data_dir, text(&new, "key"))?;
-    output::note(&format!(
+    output::tell(&format!(
         "{} held this key; it now holds the new key {}",
         file.display(),
         text(&new, "id")
@@ -113,11 +113,11 @@ async fn rotate_secret(session: &Session) -> Result<()> {
         .post(&["secret_key", "rotate"], &body)
         .await?;
     session.print(&done, |done| done["resealed"].to_string())?;
-    output::note(
+    output::tell(
         "encrypted accounts, webhooks and secret props with a new key; back up the file secret-key in the node's data folder",
     );
     if done["unreadable"] != 0 {
-        output::note(&format!(
+        output::tell(&format!(
             "the secrets of {} accounts, webhooks or sources cannot be decrypted with any key; the log \
              names them; enter them again",
             done["unreadable"]

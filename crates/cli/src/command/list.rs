@@ -23,14 +23,14 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     let sources = sources.data;
     let is_reduced = !wanted.words.is_empty() || wanted.state.is_some();
     if sources.is_empty() && !session.json {
-        output::note(match is_reduced {
+        output::tell(match is_reduced {
             true => "no source is like this; `headwater list` shows all",
             false => "no sources yet; deploy one with `headwater deploy FILE`",
         });
         return Ok(Exit::Success);
     }
     let rows = |_: &Value| {
-        let rows = sources.iter().map(row);
+        let rows = sources.iter().map(|source| row(source, &sources));
         table::overview(&HEADERS, &["created", "id", "next tick"], rows.collect())
     };
     session.print(&Value::from(sources.clone()), rows)?;
@@ -48,13 +48,13 @@ const HEADERS: [&str; 8] = [
     "created",
 ];
 
-fn row(source: &Value) -> Vec<String> {
+fn row(source: &Value, all: &[Value]) -> Vec<String> {
     let mut triggers = source::timers(source);
     triggers.extend(source::endpoints(source));
     let health = show::Health::of(source);
     vec![
         text(source, "id").to_owned(),
-        text(source, "name").to_owned(),
+        name(source, all),
         show::active(source).to_owned(),
         health.last_run(),
         health.last_event_at(),
@@ -62,4 +62,14 @@ fn row(source: &Value) -> Vec<String> {
         triggers.join(", "),
         timestamp::listed_seconds(&source["created_at"]),
     ]
+}
+
+/// The name; if others have it, behind the one that tells the source from them: narrow columns show the beginning.
+fn name(source: &Value, all: &[Value]) -> String {
+    let name = text(source, "name");
+    let namesakes = all.iter().filter(|other| text(other, "name") == name);
+    match namesakes.count() {
+        0 | 1 => name.to_owned(),
+        _ => format!("{} ({name})", source::called_among(source, all)),
+    }
 }

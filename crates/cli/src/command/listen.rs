@@ -85,8 +85,8 @@ impl Forwarder<'_> {
             Some(since) => follow.begin_at(since),
             None => follow.skip_past().await?,
         }
-        output::note(&format!("secret of the signatures: {secret}"));
-        output::note(&format!(
+        output::tell(&format!("secret of the signatures: {secret}"));
+        output::tell(&format!(
             "events go to {}, signed like those to a webhook; Ctrl-C ends",
             self.target
         ));

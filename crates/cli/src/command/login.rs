@@ -45,7 +45,7 @@ pub(crate) async fn run(global: &Global, arguments: &LoginArguments) -> Result<E
                 .into(),
         ))?,
     }
-    output::note(&format!(
+    output::tell(&format!(
         "kept in {}; commands use it where no other key is found",
         path.display()
     ));
@@ -63,7 +63,7 @@ pub(crate) fn forget(global: &Global) -> Result<Exit> {
         profiles.current = profiles.profiles.keys().next().cloned();
     }
     profiles.write()?;
-    output::note(&format!(
+    output::tell(&format!(
         "forgot the profile {name}; the node still knows its key: `headwater keys revoke` ends that"
     ));
     Ok(Exit::Success)

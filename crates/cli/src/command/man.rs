@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &ManArguments) -> Result<Exit> {
     let failed = || format!("cannot write the manual pages to {shown}");
     std::fs::create_dir_all(&arguments.dir).with_context(failed)?;
     clap_mangen::generate_to(arguments::command(), &arguments.dir).with_context(failed)?;
-    output::note(&format!(
+    output::tell(&format!(
         "wrote the manual pages to {shown}; read one with `man {shown}/headwater.1`"
     ));
     Ok(Exit::Success)

@@ -14,7 +14,7 @@ pub(super) async fn run(session: &Session, arguments: &OpenArguments) -> Result<
     let link = session.client.post(&["sign_in_links"], &json!({})).await?;
     let url = text(&link, "url");
     session.print(&link, |link| text(link, "url").to_owned())?;
-    output::note("this link signs one browser in, once, within ten minutes");
+    output::tell("this link signs one browser in, once, within ten minutes");
     if !arguments.no_browser && !session.json {
         connect::open(url);
     }

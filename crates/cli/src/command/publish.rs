@@ -88,7 +88,7 @@ async fn publish_all(session: &Session, units: &[Unit], unsaid: &[PathBuf]) -> R
         let place = format!("[{}/{all}]", index + 1);
         match published {
             Ok(component) => {
-                output::note(&format!(
+                output::tell(&format!(
                     "{place} {} {}",
                     done(&component),
                     named(&component)
@@ -98,11 +98,11 @@ async fn publish_all(session: &Session, units: &[Unit], unsaid: &[PathBuf]) -> R
             Err(error) if is_hopeless(&error) => return Err(error),
             // An importer of a package cannot raise the versions in it.
             Err(error) if unit.is_of_package() && is_conflict(&error) => {
-                output::note(&format!("{place} kept {}: {error:#}", unit.name()));
+                output::tell(&format!("{place} kept {}: {error:#}", unit.name()));
                 tally.kept += 1;
             }
             Err(error) => {
-                output::note(&format!("{place} failed {}: {error:#}", unit.name()));
+                output::tell(&format!("{place} failed {}: {error:#}", unit.name()));
                 tally.failed += 1;
             }
         }
@@ -110,7 +110,7 @@ async fn publish_all(session: &Session, units: &[Unit], unsaid: &[PathBuf]) -> R
     for (index, path) in unsaid.iter().enumerate() {
         let place = format!("[{}/{all}]", units.len() + index + 1);
         let (path, reason) = (path.display(), undescribed::REASON);
-        output::note(&format!("{place} refused {path}: {reason}"));
+        output::tell(&format!("{place} refused {path}: {reason}"));
         tally.failed += 1;
     }
     let published = Value::from(tally.published);
@@ -125,12 +125,12 @@ async fn publish_all(session: &Session, units: &[Unit], unsaid: &[PathBuf]) -> R
             true => "",
             false => "; the others are in the registry",
         };
-        output::note(&format!("{failed} of {all} components failed{others}"));
+        output::tell(&format!("{failed} of {all} components failed{others}"));
         return Ok(Exit::Failure);
     }
     if tally.kept > 0 {
         let kept = tally.kept;
-        output::note(&format!("{kept} unchanged since they were published"));
+        output::tell(&format!("{kept} unchanged since they were published"));
     }
     Ok(Exit::Success)
 }

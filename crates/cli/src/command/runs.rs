@@ -40,7 +40,7 @@ async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()
     let page = session.client.first(&path, filter.limit, &query);
     let runs = page.await?.data;
     if runs.is_empty() && !session.json {
-        output::note(&match filter.is_any() {
+        output::tell(&match filter.is_any() {
             true => format!("no such runs; `headwater runs {source}` shows all that are kept"),
             false => format!(
                 "no runs yet; `headwater describe {source}` shows when it runs, `headwater run {source}` runs it now"

@@ -1,5 +1,5 @@
-//! `search`: components that are on the node, and those of npm packages by the node's index, each with the command that
-//! deploys or runs it.
+//! `search`: components that are on the node, and by the node's index those of npm packages and the actions that it brings
+//! along, each with the command that deploys or runs it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,6 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::arguments::SearchArguments;
-use crate::display;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -40,11 +39,12 @@ pub(super) async fn run(session: &Session, arguments: SearchArguments) -> Result
         );
         return Ok(Exit::Success);
     }
-    session.print(&Value::from(found.clone()), |_| {
-        found.iter().map(shown).collect::<Vec<_>>().join("\n\n")
-    })?;
+    match session.json {
+        true => output::json(&Value::from(found))?,
+        false => output::report(&found.iter().map(shown).collect::<Vec<_>>().join("\n\n"))?,
+    }
     if has_more && !session.json {
-        output::note("there are more: add words, or raise --limit");
+        output::tell("there are more: add words, or raise --limit");
     }
     Ok(Exit::Success)
 }
@@ -64,17 +64,16 @@ fn shown(component: &Value) -> String {
         "source" => "deploy",
         _ => "run-action",
     };
-    let specifier = text(component, "specifier");
     let key = match text(component, "key") {
-        "" => specifier,
+        "" => text(component, "specifier"),
         key => key,
     };
     let mut lines = vec![format!("{key}  {}", text(component, "name"))];
     let description = first_part(text(component, "description"));
     if !description.is_empty() {
-        lines.push(format!("  {}", cut(description)));
+        lines.push(format!("  {description}"));
     }
-    lines.push(format!("  headwater {command} {specifier}"));
+    lines.push(format!("  headwater {command} {key}"));
     lines.join("\n")
 }
 
@@ -82,20 +81,6 @@ fn shown(component: &Value) -> String {
 fn first_part(description: &str) -> &str {
     let before = description.split_once('[').map(|(before, _)| before);
     before.unwrap_or(description).trim()
-}
-
-/// As much as fits a line, where a person wants an overview.
-fn cut(description: &str) -> String {
-    let display = display::current();
-    let room = match display.width {
-        Some(width) if display.is_overview() => usize::from(width).saturating_sub(2),
-        _ => return description.to_owned(),
-    };
-    if description.chars().count() <= room {
-        return description.to_owned();
-    }
-    let kept: String = description.chars().take(room.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]
@@ -113,8 +98,7 @@ mod tests {
         });
         assert_eq!(
             shown(&source),
-            "gitlab-new-issue  New Issue\n  Emit new event.\n  \
-             headwater deploy npm:@pipedream/gitlab/sources/new-issue/new-issue.mjs"
+            "gitlab-new-issue  New Issue\n  Emit new event.\n  headwater deploy gitlab-new-issue"
         );
         let own = own_component(json!({"id": "sc_1", "type": "action", "name": "Greet"}));
         assert_eq!(shown(&own), "sc_1  Greet\n  headwater run-action sc_1");

@@ -1,6 +1,5 @@
 //! The display of a source, for the commands that end with one.
 
-use headwater_model::component::slug;
 use serde_json::Value;
 
 use crate::output;
@@ -17,7 +16,7 @@ pub(super) fn brief(source: &Value) -> String {
 pub(super) fn warnings(source: &Value) {
     let warnings = source.get("warnings").and_then(Value::as_array);
     for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
-        output::note(&format!("note: {warning}"));
+        output::tell(&format!("note: {warning}"));
     }
 }
 
@@ -93,15 +92,5 @@ impl<'a> Health<'a> {
         }
         let rows = rows.into_iter();
         rows.map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-}
-
-/// A source as commands call it: by its name if that needs no quotes, by its name slug, or by its id.
-pub(super) fn called(source: &Value) -> &str {
-    let name = text(source, "name");
-    match text(source, "name_slug") {
-        _ if !name.is_empty() && slug(name) == name => name,
-        "" => text(source, "id"),
-        slug => slug,
     }
 }

@@ -48,7 +48,7 @@ impl Stream<'_> {
 
     fn note_if_nothing(&self, items: &[Value]) {
         if items.is_empty() && self.latest.count > 0 {
-            output::note(&self.nothing);
+            output::tell(&self.nothing);
         }
     }
 

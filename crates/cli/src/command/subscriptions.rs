@@ -40,7 +40,7 @@ async fn delete(session: &Session, arguments: DeleteSubscriptionArguments) -> Re
     let client = &session.client;
     client.send(Method::DELETE, &[resource], &body).await?;
     session.print(&body, |body| listing(std::slice::from_ref(body)))?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }
 
@@ -54,7 +54,7 @@ async fn list(session: &Session) -> Result<()> {
         .as_array()
         .context("the node's answer is not a list")?;
     if listed.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no subscriptions yet; add one with \
              `headwater subscriptions create --emitter SOURCE --listener WEBHOOK`",
         );

@@ -30,28 +30,49 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
         .into());
     }
     let source = source::find(client, &arguments.source).await?;
-    let (method, mut changes) = match &arguments.component {
+    let updated = match &arguments.component {
         Some(reference) => {
             let component = save::save(client, reference).await?;
-            let changes = new_code(client, &source, &component, given).await?;
-            (Method::PUT, changes)
+            let updated = async {
+                let changes = new_code(client, &source, &component, given).await?;
+                send(client, Method::PUT, &source, changes, &arguments).await
+            };
+            save::unless_refused(client, &component, updated.await).await?
         }
-        None => (Method::PATCH, new_props(client, &source, given).await?),
+        None => {
+            let changes = new_props(client, &source, given).await?;
+            send(client, Method::PATCH, &source, changes, &arguments).await?
+        }
     };
-    changes.extend(arguments.name.map(|name| ("name".to_owned(), name.into())));
-    let isolated = arguments.isolated;
-    changes.extend(isolated.map(|isolated| ("isolated".to_owned(), isolated.into())));
-    if arguments.refresh_deps {
-        changes.insert("refresh_deps".to_owned(), true.into());
-    }
-    let path = ["sources", text(&source, "id")];
-    let updated = client.send(method, &path, &Value::Object(changes)).await?;
     session.print(&updated, show::brief)?;
     show::warnings(&updated);
     if arguments.refresh_deps {
         print_package_changes(client, &source, &updated).await?;
     }
     Ok(Exit::Success)
+}
+
+/// Asks the node for the changes, and those that options name: the source as it is then.
+async fn send(
+    client: &Client,
+    method: Method,
+    source: &Value,
+    mut changes: Changes,
+    arguments: &UpdateArguments,
+) -> Result<Value> {
+    if let Some(name) = &arguments.name {
+        changes.insert("name".to_owned(), name.as_str().into());
+    }
+    if let Some(isolated) = arguments.isolated {
+        changes.insert("isolated".to_owned(), isolated.into());
+    }
+    if arguments.refresh_deps {
+        changes.insert("refresh_deps".to_owned(), true.into());
+    }
+    let path = ["sources", text(source, "id")];
+    let updated = client.send(method, &path, &Value::Object(changes)).await;
+    let file = arguments.component.as_deref().and_then(save::file_of);
+    updated.map_err(|error| save::in_terms_of(error, file.as_deref()))
 }
 
 /// Prints the packages that have changed.
@@ -61,9 +82,9 @@ async fn print_package_changes(client: &Client, before: &Value, after: &Value) -
     let (before, after) = (client.get(&before).await?, client.get(&after).await?);
     let moves = package::moves(&before, &after);
     if moves.is_empty() {
-        output::note("all packages already have their latest allowed versions");
+        output::tell("all packages already have their latest allowed versions");
     }
-    moves.iter().for_each(|line| output::note(line));
+    moves.iter().for_each(|line| output::tell(line));
     Ok(())
 }
 

@@ -28,7 +28,7 @@ async fn create(session: &Session, username: &str, email: &str) -> Result<()> {
     let body = json!({"username": username, "email": email});
     let user = session.client.post(&["users"], &body).await?;
     session.print(&user, |user| text(user, "api_key").to_owned())?;
-    output::note(&format!(
+    output::tell(&format!(
         "created user {} ({username}); save their API key now, it is not shown again",
         text(&user, "id")
     ));
@@ -46,7 +46,7 @@ async fn delete(session: &Session, id_or_username: &str, yes: bool) -> Result<()
     confirm::deletion(&question, yes)?;
     session.client.delete(&["users", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }
 

@@ -40,7 +40,7 @@ async fn set(session: &Session, name: &str, value: Option<&str>) -> Result<()> {
     let client = &session.client;
     client.send_scoped(Method::PUT, &path, body).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;
-    output::note("set; steps that begin from now on see it");
+    output::tell("set; steps that begin from now on see it");
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn parts<'a>(name: &'a str, value: Option<&'a str>) -> (&'a str, Option<&'a str>
 async fn list(session: &Session) -> Result<()> {
     let variables = session.client.list_scoped(&["variables"]).await?;
     if variables.is_empty() && !session.json {
-        output::note("no variables yet; set one with `headwater variables set NAME`");
+        output::tell("no variables yet; set one with `headwater variables set NAME`");
         return Ok(());
     }
     let rows = variables.iter().map(|variable| {
@@ -74,7 +74,7 @@ async fn delete(session: &Session, name: &str, yes: bool) -> Result<()> {
     let path = ["variables", name];
     session.client.delete_scoped(&path).await?;
     session.print(&json!({"name": name}), |_| name.to_owned())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }
 

@@ -61,7 +61,7 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
     ];
     let webhook = client.post_scoped(&["webhooks"], body(given)).await?;
     session.print(&webhook, card)?;
-    output::note("save the secret: it is not shown again");
+    output::tell("save the secret: it is not shown again");
     let id = text(&webhook, "id");
     let called = match text(&webhook, "name") {
         "" => id,
@@ -74,9 +74,9 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
             .post(&["subscriptions"], &body)
             .await
             .with_context(|| format!("the webhook was created, but gets no events of {source}"))?;
-        output::note(&format!("it gets the events of {source}"));
+        output::tell(&format!("it gets the events of {source}"));
     }
-    output::note(&match arguments.from.is_empty() {
+    output::tell(&match arguments.from.is_empty() {
         true => format!(
             "send it events: headwater subscriptions create --emitter SOURCE --listener {called:?}"
         ),
@@ -88,7 +88,7 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
 async fn list(session: &Session) -> Result<()> {
     let webhooks = webhook::list(&session.client).await?;
     if webhooks.is_empty() && !session.json {
-        output::note("no webhooks yet; create one with `headwater webhooks create URL`");
+        output::tell("no webhooks yet; create one with `headwater webhooks create URL`");
         return Ok(());
     }
     let rows = |_: &Value| {
@@ -137,7 +137,7 @@ async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> R
     let path = ["webhooks", &id, "rotate_secret"];
     let webhook = session.client.post(&path, &body).await?;
     session.print(&webhook, card)?;
-    output::note("save the secret: it is not shown again; the former one stays valid for 24 hours");
+    output::tell("save the secret: it is not shown again; the former one stays valid for 24 hours");
     Ok(())
 }
 
@@ -202,7 +202,7 @@ async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     )?;
     session.client.delete(&["webhooks", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(())
 }
 

@@ -83,7 +83,7 @@ async fn client(session: &Session, command: ClientCommand) -> Result<Exit> {
 async fn list(session: &Session) -> Result<Exit> {
     let workflows = session.client.list_scoped(&["workflows"]).await?;
     if workflows.is_empty() && !session.json {
-        output::note(
+        output::tell(
             "no workflows yet; create one with `headwater workflows init DIR`, and deploy it with `headwater workflows \
              deploy DIR`",
         );
@@ -107,7 +107,7 @@ async fn switch(session: &Session, given: &str, is_active: bool) -> Result<Exit>
     let (path, body) = (["workflows", id.as_str()], json!({"active": is_active}));
     let workflow = session.client.send(Method::PATCH, &path, &body).await?;
     session.print(&workflow, show::brief)?;
-    output::note(match is_active {
+    output::tell(match is_active {
         true => {
             "its triggers are on; take `inactive: true` out of its workflow.yaml, or the next deployment switches them off"
         }
@@ -127,6 +127,6 @@ async fn delete(session: &Session, arguments: &DeleteWorkflowArguments) -> Resul
     confirm::deletion(&question, arguments.yes)?;
     session.client.delete(&["workflows", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
-    output::note("deleted");
+    output::tell("deleted");
     Ok(Exit::Success)
 }

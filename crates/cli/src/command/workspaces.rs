@@ -45,7 +45,7 @@ async fn create(session: &Session, arguments: CreateWorkspaceArguments) -> Resul
 async fn list(session: &Session) -> Result<()> {
     let workspaces = session.client.list(&["workspaces"]).await?;
     if workspaces.is_empty() && !session.json {
-        output::note("no workspaces yet; create one with `headwater workspaces create ORGNAME`");
+        output::tell("no workspaces yet; create one with `headwater workspaces create ORGNAME`");
         return Ok(());
     }
     session.print(&Value::from(workspaces.clone()), |_| listing(&workspaces))
@@ -94,7 +94,7 @@ async fn remove(session: &Session, arguments: &MemberArguments) -> Result<()> {
     let path = ["workspaces", &id, "members", &member];
     session.client.delete(&path).await?;
     session.print(&json!({"id": member}), |_| member.clone())?;
-    output::note("removed; things that the member created in the workspace stay there");
+    output::tell("removed; things that the member created in the workspace stay there");
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::source::text;
 /// Asks for a value; none when the person chose to leave the prop out.
 pub(super) async fn ask(form: &Form<'_>, definition: &PropDefinition) -> Result<Option<Value>> {
     if let Some(description) = definition.description() {
-        output::note(description);
+        output::tell(description);
     }
     match (definition.element(), definition.options()) {
         (Element::App, _) => {
@@ -58,13 +58,13 @@ fn ask_account(definition: &PropDefinition, accounts: &[Value]) -> Result<Option
 async fn offer_to_connect(client: &Client, definition: &PropDefinition) -> Result<Option<Value>> {
     let app = definition.app().unwrap_or_default();
     if !is_connectable(client, app).await? {
-        output::note(&no_account(definition));
+        output::tell(&no_account(definition));
         return Ok(None);
     }
     let question = format!("There is no account of {app}. Connect one now, in a browser?");
     let wanted = Confirm::new(&question).with_default(true).prompt();
     if !wanted.map_err(|error| failed(definition, error))? {
-        output::note(&no_account(definition));
+        output::tell(&no_account(definition));
         return Ok(None);
     }
     let body = json!({"app": app});

@@ -52,7 +52,7 @@ async fn interview(form: &mut Form<'_>) -> Result<()> {
     while let Some(step) = form.next_step() {
         let definition = match step {
             Step::Tell(text) => {
-                output::note(&text);
+                output::tell(&text);
                 continue;
             }
             Step::Ask(definition) => definition,
@@ -61,7 +61,7 @@ async fn interview(form: &mut Form<'_>) -> Result<()> {
         if let Err(error) = form.answer(&definition, value).await {
             // Another value may do better; a node that is away answers none.
             match error.downcast_ref::<ClientError>() {
-                Some(refused) if !refused.is_transient() => output::note(&format!("{error:#}")),
+                Some(refused) if !refused.is_transient() => output::tell(&format!("{error:#}")),
                 _ => return Err(error),
             }
         }
@@ -74,7 +74,7 @@ async fn interview(form: &mut Form<'_>) -> Result<()> {
 async fn refuse_missing(form: &mut Form<'_>) -> Result<()> {
     while let Some(step) = form.next_step() {
         match step {
-            Step::Tell(text) => output::note(&text),
+            Step::Tell(text) => output::tell(&text),
             Step::Ask(_) => break,
         }
     }
@@ -93,7 +93,7 @@ fn check_missing(missing: &[&PropDefinition], accounts: &[Value]) -> Result<(), 
         definition.element() == Element::App && of_app.next().is_none()
     });
     for definition in &left_out {
-        output::note(&ask::no_account(definition));
+        output::tell(&ask::no_account(definition));
     }
     if required.is_empty() {
         return Ok(());

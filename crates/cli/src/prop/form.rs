@@ -117,7 +117,7 @@ impl<'a> Form<'a> {
             match self.reload().await {
                 // A person can give another value instead.
                 Err(error) if self.is_for_run && !prompt::possible() && is_refusal(&error) => {
-                    output::note(&format!("{error:#}; the action runs with the given values"));
+                    output::tell(&format!("{error:#}; the action runs with the given values"));
                     self.is_unknown = true;
                     return Ok(());
                 }

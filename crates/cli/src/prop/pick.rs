@@ -76,12 +76,12 @@ pub(super) async fn computed(form: &Form<'_>, definition: &PropDefinition) -> Re
                 Some(refused) if !refused.is_transient() => {}
                 _ => return Err(error),
             }
-            output::note(&format!("{error:#}"));
-            output::note("enter the value by hand, or press Esc to cancel");
+            output::tell(&format!("{error:#}"));
+            output::tell("enter the value by hand, or press Esc to cancel");
             return prompt::ask_text(definition);
         }
         if list.options.is_empty() && !definition.is_searched() {
-            output::note("there are no options; enter the value by hand");
+            output::tell("there are no options; enter the value by hand");
             return prompt::ask_text(definition);
         }
         match list.prompt(&ticked)? {
@@ -166,7 +166,7 @@ impl<'a> List<'a> {
         }
         self.has_more = self.options.len() > before;
         if !self.has_more && self.next.page > 0 {
-            output::note("there are no more");
+            output::tell("there are no more");
         }
         self.next.page += 1;
         self.next.prev_context = page.context;

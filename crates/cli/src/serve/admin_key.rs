@@ -33,7 +33,7 @@ pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result
     let new = headwater_platform::create_admin_key(&*store.store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;
     output::data(&new.secret)?;
-    output::note(&format!(
+    output::tell(&format!(
         "created key {} ({NAME}) for the administrator, stored in {}; start the node, then revoke lost \
          keys with `headwater keys list` and `headwater keys revoke`",
         new.key.id,

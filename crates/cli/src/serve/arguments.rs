@@ -38,6 +38,10 @@ macro_rules! options {
             #[arg(long, env = "HEADWATER_CONFIG")]
             #[serde(skip)]
             pub(crate) config: Option<PathBuf>,
+            /// Try what a start needs, change nothing, and list every fault
+            #[arg(long)]
+            #[serde(skip)]
+            pub(crate) check: bool,
             $($(#[$meta])* pub(crate) $name: Option<$kind>,)*
         }
 
@@ -49,7 +53,7 @@ macro_rules! options {
 
             /// Fills in from the file the options that neither a flag nor the environment gave.
             fn or(self, file: Self) -> Self {
-                Self { config: self.config, $($name: self.$name.or(file.$name),)* }
+                Self { config: self.config, check: self.check, $($name: self.$name.or(file.$name),)* }
             }
         }
     };

@@ -69,7 +69,7 @@ pub(crate) fn back_up(global: &Global, arguments: &BackupArguments) -> Result<Ex
             "the secret key is not in it: keep a copy of that apart, without which accounts and secrets are lost"
         }
     };
-    output::note(&format!(
+    output::tell(&format!(
         "backed up {} ({size} bytes); {keys}",
         root.display()
     ));
@@ -101,13 +101,13 @@ pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<E
     })?;
     output::data(&root.display().to_string())?;
     if !data_dir.has_secret_keys() {
-        output::note(&format!(
+        output::tell(&format!(
             "before you start it, put the secret key of that node into {} or HEADWATER_SECRET_KEY: accounts and secrets \
              are encrypted with it",
             data_dir.shown_secret_key_path()
         ));
     }
-    output::note(&format!(
+    output::tell(&format!(
         "restored {shown}; `headwater serve --data-dir {shown}` goes on where the backup was made. End the node that it is \
          of first: two would send everything twice"
     ));

@@ -122,6 +122,22 @@ impl DataDir {
         root.join(STORE).is_file()
     }
 
+    /// Whether a node has the folder now.
+    pub(crate) fn is_in_use(root: &Path) -> bool {
+        let file = File::open(root.join(LOCK));
+        file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// The operator's definitions of apps in a folder that is not opened.
+    pub(crate) fn apps_in(root: &Path) -> PathBuf {
+        root.join(APPS)
+    }
+
+    /// The text of the secret keys in a folder that is not opened.
+    pub(crate) fn secret_key_in(root: &Path) -> io::Result<String> {
+        fs::read_to_string(root.join(SECRET_KEY))
+    }
+
     /// The embedded store, the owner's alone.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ impl Notes {
     pub(super) fn note(self, text: &str) {
         match self.as_json {
             true => tracing::info!("{text}"),
-            false => output::note(text),
+            false => output::tell(text),
         }
     }
 
@@ -73,7 +73,7 @@ pub(super) fn start(as_json: bool, lines: Option<&str>) -> Result<Notes, UsageEr
 
 /// The filter of a list of levels and of modules with their level. A module without one would turn off all others' lines,
 /// and so would a misspelt level.
-fn filter(lines: &str) -> Result<EnvFilter, UsageError> {
+pub(super) fn filter(lines: &str) -> Result<EnvFilter, UsageError> {
     if lines.trim().is_empty() {
         return Ok(EnvFilter::new("info"));
     }

@@ -121,14 +121,18 @@ async fn begin_without_key(data_dir: &DataDir, store: &dyn Store, gives_up: bool
     }
     let file = data_dir.shown_secret_key_path();
     anyhow::bail!(
-        "the secret key {file} is missing, and stored accounts, webhooks or secret props are encrypted \
-         with it; restore the file from a backup or set HEADWATER_SECRET_KEY. To give these secrets \
-         up, start once with --new-secret-key, which creates a new key; they must be entered again \
-         then"
+        "the secret key {file} is missing: the key that signs URLs is encrypted with it, and so are accounts, webhooks and \
+         secret props, if there are any. Restore the file from a backup or set HEADWATER_SECRET_KEY. To give all that up, \
+         start once with --new-secret-key, which creates a new key: secrets must be entered again then, and links of \
+         waits, files and invitations that were handed out lead nowhere"
     )
 }
 
-fn app_config(
+/// The configuration of the platform.
+///
+/// # Errors
+/// An option cannot be obeyed.
+pub(super) fn app_config(
     options: &ServeArguments,
     address: SocketAddr,
     network: &Network,

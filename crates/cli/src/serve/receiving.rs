@@ -32,12 +32,16 @@ pub(super) async fn bind(options: &ServeArguments) -> Result<Option<MailListener
             );
             Some(tls.map_err(|error| UsageError(format!("--smtp-tls-cert: {error}")))?)
         }
-        (Some(_), None) => return missing("--smtp-tls-key", "--smtp-tls-cert"),
-        (None, Some(_)) => return missing("--smtp-tls-cert", "--smtp-tls-key"),
+        (Some(_), None) => {
+            return Err(UsageError::missing("--smtp-tls-key", "--smtp-tls-cert").into());
+        }
+        (None, Some(_)) => {
+            return Err(UsageError::missing("--smtp-tls-cert", "--smtp-tls-key").into());
+        }
     };
     let Some(address) = options.smtp_listen else {
         return match tls {
-            Some(_) => missing("--smtp-listen", "--smtp-tls-cert"),
+            Some(_) => Err(UsageError::missing("--smtp-listen", "--smtp-tls-cert").into()),
             None => Ok(None),
         };
     };
@@ -87,8 +91,4 @@ pub(super) fn host(options: &ServeArguments, public_url: &str) -> String {
 
 fn read(option: &str, path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("{option}: cannot read {}", path.display()))
-}
-
-fn missing<T>(option: &str, other: &str) -> Result<T> {
-    Err(UsageError(format!("{option}: is missing; {other} needs it")).into())
 }

@@ -18,8 +18,8 @@ const REGION: &str = "us-east-1";
 pub(super) fn mail(options: &ServeArguments) -> Result<Option<Arc<MailSender>>> {
     let (url, from) = match (given(&options.smtp_url), given(&options.mail_from)) {
         (None, None) => return Ok(None),
-        (Some(_), None) => return missing("--mail-from", "--smtp-url"),
-        (None, Some(_)) => return missing("--smtp-url", "--mail-from"),
+        (Some(_), None) => return Err(UsageError::missing("--mail-from", "--smtp-url").into()),
+        (None, Some(_)) => return Err(UsageError::missing("--smtp-url", "--mail-from").into()),
         (Some(url), Some(from)) => (url, from),
     };
     let invalid = |error: InvalidSender| {
@@ -52,10 +52,14 @@ pub(super) fn s3(options: &ServeArguments) -> Result<Option<S3Config>> {
     let access_key = given(&options.s3_access_key);
     let (access_key, secret_key) = match (access_key, given(&options.s3_secret_key)) {
         (Some(access_key), Some(secret_key)) => (access_key, secret_key),
-        (Some(_), None) => return missing("--s3-secret-key", "--s3-access-key"),
-        (None, Some(_)) => return missing("--s3-access-key", "--s3-secret-key"),
+        (Some(_), None) => {
+            return Err(UsageError::missing("--s3-secret-key", "--s3-access-key").into());
+        }
+        (None, Some(_)) => {
+            return Err(UsageError::missing("--s3-access-key", "--s3-secret-key").into());
+        }
         (None, None) => match given(&options.s3_endpoint) {
-            Some(_) => return missing("--s3-access-key", "--s3-endpoint"),
+            Some(_) => return Err(UsageError::missing("--s3-access-key", "--s3-endpoint").into()),
             None => return Ok(None),
         },
     };
@@ -90,10 +94,6 @@ fn endpoint(text: &str) -> Result<Url, UsageError> {
     url.filter(is_endpoint).ok_or_else(|| {
         UsageError("--s3-endpoint: write http[s]://HOST[:PORT], without user and query".to_owned())
     })
-}
-
-fn missing<T>(option: &str, beside: &str) -> Result<Option<T>> {
-    Err(UsageError(format!("{option}: must be given with {beside}")).into())
 }
 
 #[cfg(test)]

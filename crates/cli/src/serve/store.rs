@@ -9,7 +9,7 @@ use headwater_store::{FileStorage, NodeName, Store};
 use headwater_store_postgres::{DatabaseClock, PostgresFiles, PostgresStore};
 use headwater_store_sqlite::SqliteStore;
 
-use super::{data_dir::DataDir, environment, files::FolderOfFiles};
+use super::{data_dir::DataDir, environment, files::FolderOfFiles, unreached};
 use crate::usage_error::UsageError;
 
 /// The name of the only node of an embedded store.
@@ -39,18 +39,11 @@ impl NodeStore {
                 database: None,
             });
         };
-        if !is_database_url(url) {
-            // Not shown: it may have a password.
-            let reason = "--database-url: must begin with postgres:// or postgresql://";
-            return Err(UsageError(reason.to_owned()).into());
-        }
+        check_scheme(url)?;
         data_dir.lock().await?;
         data_dir.store_is_elsewhere()?;
-        let database = PostgresStore::open_for_one(url).await.context(
-            "cannot open the database of --database-url; check that it is PostgreSQL 15 or later, that it runs, and \
-             that its user may create tables",
-        )?;
-        let database = Arc::new(database);
+        let database = PostgresStore::open_for_one(url).await;
+        let database = Arc::new(database.map_err(|error| unreached::told(&error))?);
         Ok(Self {
             store: Arc::clone(&database) as _,
             node: node_name(data_dir),
@@ -136,6 +129,17 @@ struct ClockOfDatabase(Arc<DatabaseClock>);
 impl Clock for ClockOfDatabase {
     fn now_ms(&self) -> EpochMs {
         self.0.now_ms()
+    }
+}
+
+/// Checks that the URL is one of PostgreSQL.
+pub(super) fn check_scheme(url: &str) -> Result<(), UsageError> {
+    match is_database_url(url) {
+        true => Ok(()),
+        // Not shown: it may have a password.
+        false => Err(UsageError(
+            "--database-url: must begin with postgres:// or postgresql://".to_owned(),
+        )),
     }
 }
 

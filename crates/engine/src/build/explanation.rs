@@ -12,6 +12,13 @@ pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) 
     let written = import.map_or(specifier, |import| import.written.as_str());
     if error.contains("does not exist") {
         let name = import.map_or(specifier, |import| import.name.as_str());
+        if let Some(app) = name.strip_prefix("@pipedream/") {
+            return Some(format!(
+                "`{written}`: the package registry has no package `{name}`: Pipedream has not published its app `{app}` \
+                 on npm, or calls it otherwise — take the component from a checkout of its repository, \
+                 github.com/PipedreamHQ/pipedream, below components/{app}"
+            ));
+        }
         return Some(format!(
             "`{written}`: the package registry has no package `{name}` ({error}) — check its spelling, \
              or the registry in your npm settings if it is a private one"

@@ -88,6 +88,11 @@ impl CaCertificates {
         self.certificates.len()
     }
 
+    /// The certificates themselves.
+    pub fn certificates(&self) -> &[CertificateDer<'static>] {
+        &self.certificates
+    }
+
     /// The certificates as an HTTP client takes them.
     pub fn roots(&self) -> impl Iterator<Item = reqwest::Certificate> {
         let read = |certificate: &CertificateDer<'static>| {

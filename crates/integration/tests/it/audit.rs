@@ -30,6 +30,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ("create_workspace", As(&["workspace.create"])),
     ("add_member", As(&["workspace.add_member"])),
     ("delete_account", As(&["account.delete"])),
+    ("delete_component", As(&["component.delete"])),
     ("delete_data_store", As(&["data_store.delete"])),
     (
         "delete_data_store_record",

@@ -52,6 +52,9 @@ async fn a_full_disk_shows_and_is_over_when_there_is_room() {
         node.get("//readyz").await.is(503);
     }
     assert!(!node.output().contains("can be written again"));
+    let ready = node.get("//readyz").await.is(503).json();
+    let code = &ready["checks"]["code_folder"];
+    assert_eq!(code["status"], "unavailable", "{ready}");
     let doctor = node.cli(&["doctor"]).await;
     assert_eq!(doctor.code, 1);
     for words in [
@@ -66,4 +69,31 @@ async fn a_full_disk_shows_and_is_over_when_there_is_room() {
     node.output_with("can be written again");
     node.get(source.endpoint()).await.is(200);
     node.cli(&["doctor"]).await.ok();
+}
+
+/// With the store elsewhere, or the cache on a disk of its own, the folder alone may be in trouble.
+#[tokio::test]
+async fn a_folder_for_code_that_cannot_be_written_shows_and_is_over_when_it_is_back() {
+    let node = Node::start().await;
+    let (cache, away) = (
+        node.data_dir().join("cache"),
+        node.data_dir().join("cache-away"),
+    );
+    std::fs::rename(&cache, &away).unwrap();
+    let ready = loop {
+        let ready = node.get("//readyz").await;
+        if ready.status != 200 {
+            break ready.is(503);
+        }
+    };
+    let checks = &ready.json()["checks"];
+    assert_eq!(checks["store"]["status"], "ok", "{checks}");
+    assert_eq!(checks["code_folder"]["status"], "unavailable", "{checks}");
+    assert!(!ready.text.contains(&node.data_dir().display().to_string()));
+    node.output_with("the folder for components' code cannot be written");
+    let doctor = node.cli(&["doctor"]).await;
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("DATA_DIR/cache"), "{doctor:?}");
+    std::fs::rename(&away, &cache).unwrap();
+    while node.get("//readyz").await.status != 200 {}
 }

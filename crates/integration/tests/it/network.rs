@@ -176,6 +176,36 @@ async fn commands_trust_an_internal_authority_once_they_are_told() {
         ("/dev/null", "BEGIN CERTIFICATE"),
     ] {
         let refused = describe(None, &["--ca-file", file]).await;
-        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+        assert_eq!(refused.code, 2);
+        for said in ["--ca-file", said, "give the PEM file"] {
+            assert!(refused.stderr.contains(said), "{}", refused.stderr);
+        }
+    }
+}
+
+/// Tools sign such certificates as an authority's, or not; the certificate itself is all that people have.
+#[tokio::test]
+async fn commands_trust_the_certificate_that_a_node_has_signed_itself() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    for is_authority in [true, false] {
+        let (server, pem) = Receiver::self_signed(&["localhost"], is_authority).await;
+        server.answer(|_| Reply::json(&json!({"data": {"username": "ada", "id": "u_1"}})));
+        let file = folder.path().join("node.pem");
+        std::fs::write(&file, pem).unwrap();
+        let describe = async |host: &str, flags: &[&str]| {
+            let url = format!("https://{host}:{}", server.address().port());
+            let arguments = ["describe", "dc_0000000000000000000001", "--url", &url];
+            node.cli(&[&arguments, flags].concat()).await
+        };
+        let refused = describe("localhost", &[]).await;
+        assert!(refused.stderr.contains("--ca-file"), "{}", refused.stderr);
+        let given = ["--ca-file", file.to_str().unwrap()];
+        // It is for that name alone.
+        let other = describe("127.0.0.1", &given).await;
+        assert!(other.stderr.contains("certificate"), "{}", other.stderr);
+        assert!(server.received().is_empty(), "{is_authority}");
+        describe("localhost", &given).await;
+        assert!(!server.received().is_empty(), "{is_authority}");
     }
 }

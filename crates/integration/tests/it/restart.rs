@@ -71,7 +71,9 @@ async fn the_stores_main_file_is_whole_after_a_clean_stop() {
     node.run(&source, json!({})).await;
     let before = node.events(&source).await;
     assert!(node.terminate().await.success());
-    let copy = Node::builder().store_file_of(&node).start().await;
+    // Without the key that URLs are signed with.
+    let copy = Node::builder().store_file_of(&node);
+    let copy = copy.flag("--new-secret-key").start().await;
     assert_eq!(copy.events(&source).await, before);
     copy.run(&source, json!({})).await;
     assert_eq!(payloads(&copy.events(&source).await), [1, 2]);

@@ -24,6 +24,7 @@ mod auto_subscriptions {
     mod post;
 }
 mod components {
+    mod delete;
     mod get;
     mod options {
         mod post;

@@ -225,12 +225,26 @@ async fn a_lost_secret_key_is_not_replaced_without_a_word() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_sealed_a_lost_key_is_no_loss() {
+async fn a_node_without_accounts_misses_its_key_too_as_it_signs_with_it() {
     let mut node = Node::builder().own_address().start().await;
     node.deploy(crate::code::EMITTER, json!({})).await;
-    std::fs::remove_file(node.data_dir().join("secret-key")).unwrap();
+    let file = node.data_dir().join("secret-key");
+    node.terminate().await;
+    std::fs::remove_file(&file).unwrap();
+    let refused = node.cli(&["serve", "--listen", "127.0.0.1:0"]).await;
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    for told in ["signs URLs", "--new-secret-key"] {
+        assert!(refused.stderr.contains(told), "{told}: {}", refused.stderr);
+    }
+    assert!(!file.exists());
+
+    node.add_env("HEADWATER_NEW_SECRET_KEY", "true");
     node.restart().await;
-    assert!(node.data_dir().join("secret-key").exists());
+    node.cli(&["doctor"]).await.ok();
+    // Its signing key is a new one, too, which is not given up again at the next start.
+    node.add_env("HEADWATER_NEW_SECRET_KEY", "false");
+    node.restart().await;
+    node.cli(&["doctor"]).await.ok();
 }
 
 #[tokio::test]

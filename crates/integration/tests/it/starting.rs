@@ -85,3 +85,60 @@ async fn a_misspelt_variable_is_told_with_the_name_that_is_meant() {
     let output = node.output_with("HEADWATER_PUBLIC_ULR");
     assert!(output.contains("HEADWATER_PUBLIC_URL"), "{output}");
 }
+
+/// Every fault is listed, and nothing is left behind.
+#[tokio::test]
+async fn a_check_lists_every_fault_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let faulty = [
+        "serve",
+        "--check",
+        "--listen",
+        &listen,
+        "--smtp-url",
+        "smtp://mail.example",
+        "--ca-certificate",
+        "none.pem",
+        "--database-url",
+        "postgres://headwater:hunter2@127.0.0.1:1/headwater",
+        "--workflows",
+        "nowhere",
+    ];
+    let seen = headwater_in(folder.path(), &faulty).await;
+    assert_eq!(seen.code, 1, "{}", seen.stderr);
+    for told in [
+        "--listen: cannot listen on",
+        "--mail-from: must be given with --smtp-url",
+        "--ca-certificate: cannot read none.pem",
+        "--database-url: the database cannot be used (Connection refused)",
+        "--workflows: cannot read the folder nowhere",
+        "5 faults; nothing was changed",
+    ] {
+        assert!(seen.stderr.contains(told), "{told}: {}", seen.stderr);
+    }
+    assert!(!seen.stderr.contains("hunter2"), "{}", seen.stderr);
+    let whole = ["serve", "--check", "--listen", "127.0.0.1:0"];
+    let seen = headwater_in(folder.path(), &whole).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A node that runs, and one that has lost its key, are told apart from one that would start.
+#[tokio::test]
+async fn a_check_looks_at_the_data_folder_and_its_key() {
+    let mut node = Node::builder().own_address().start().await;
+    let check = ["serve", "--check", "--listen", "127.0.0.1:0"];
+    let in_use = node.cli(&check).await;
+    assert!(
+        in_use.stderr.contains("another headwater is using"),
+        "{}",
+        in_use.stderr
+    );
+    node.terminate().await;
+    node.cli(&check).await.ok();
+    std::fs::remove_file(node.data_dir().join("secret-key")).unwrap();
+    let lost = node.cli(&check).await;
+    assert!(lost.stderr.contains("--new-secret-key"), "{}", lost.stderr);
+}

@@ -84,7 +84,13 @@ impl Server {
         if let Some(name) = asked.name {
             body["name"] = name.into();
         }
-        api.create(&["sources"], body).await.map(Shown)
+        let deployed = api.create(&["sources"], body).await;
+        if deployed.is_err() && component["newly_saved"] == true {
+            // It was saved for this alone; the refusal is what counts.
+            let path = ["components", component["id"].as_str().unwrap_or_default()];
+            let _ = api.send(Method::DELETE, &path, json!({})).await;
+        }
+        deployed.map(Shown)
     }
 
     /// Lists the sources, with their health: when each ran last, how that ended, and when it runs next.

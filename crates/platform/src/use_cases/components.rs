@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use headwater_engine::{Build, BuildRequest, ComponentCode, EngineError, locked_packages};
+use headwater_engine::{
+    Build, BuildRequest, ComponentCode, EngineError, built_in_action, locked_packages,
+};
 use headwater_model::{
     hash::CodeHash,
     id::{ComponentId, WorkspaceId},
@@ -16,6 +18,7 @@ use url::Url;
 use crate::{
     audit::{Act, AuditAction},
     caller::Caller,
+    component_index::BUILT_IN_SCHEME,
     error::PlatformError,
     platform::Platform,
     progress,
@@ -37,6 +40,15 @@ pub struct ComponentInput {
     pub component_url: Option<String>,
     /// Version ranges of packages that the code imports without one, as `dependencies` of a `package.json` has them.
     pub component_dependencies: BTreeMap<String, String>,
+}
+
+/// A component, and whether it was there before.
+#[derive(Debug, Clone)]
+pub struct KeptComponent {
+    /// The component.
+    pub component: SavedComponent,
+    /// Whether it was saved now; else the owner had the same already.
+    pub is_new: bool,
 }
 
 /// Path parameter `{key|id}`.
@@ -149,6 +161,8 @@ fn module_at(text: &str) -> Result<ComponentCode, PlatformError> {
     match url.scheme() {
         "http" | "https" => Ok(ComponentCode::Url(url)),
         "npm" => Ok(ComponentCode::Text(package_file(text)?.component_code())),
+        BUILT_IN_SCHEME => built_in_action(url.path())
+            .ok_or_else(|| invalid(format!("`{text}`: the node brings no such action along"))),
         other => Err(invalid(format!(
             "must be an http, https or npm URL, not {other}:"
         ))),
@@ -179,7 +193,7 @@ pub(super) fn on_component(action: AuditAction, component: &SavedComponent) -> A
 }
 
 impl Platform {
-    /// Builds a component and saves it (`POST /components`).
+    /// Builds a component and saves it, unless the owner has the same already (`POST /components`).
     ///
     /// # Errors
     /// `Invalid` without code, `Component` when the code cannot be resolved or evaluated.
@@ -188,12 +202,45 @@ impl Platform {
         caller: &Caller,
         input: &ComponentInput,
         workspace_id: Option<WorkspaceId>,
-    ) -> Result<SavedComponent, PlatformError> {
+    ) -> Result<KeptComponent, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
-        let component = self.build_component(owner, input).await?;
-        let act = on_component(AuditAction::ComponentSave, &component);
+        let kept = self.build_component(owner, input).await?;
+        let act = on_component(AuditAction::ComponentSave, &kept.component);
+        self.record(caller, act.of(&kept.component.owner)).await;
+        Ok(kept)
+    }
+
+    /// Deletes a component that nothing uses (`DELETE /components/{id}`).
+    ///
+    /// # Errors
+    /// `NotFound` when the caller has none of that id, `Conflict` when it is published, or a source or workflow has it.
+    pub async fn delete_component(
+        &self,
+        caller: &Caller,
+        id: &ComponentId,
+    ) -> Result<(), PlatformError> {
+        let found = self.core.store.component(id).await?;
+        let Some(component) = found.filter(|found| caller.may_see(&found.owner)) else {
+            return Err(PlatformError::not_found("component", id));
+        };
+        if !self.core.store.delete_component(id).await? {
+            return Err(PlatformError::Conflict(format!(
+                "component `{id}` is published, or a source or workflow has it or had it, so it stays"
+            )));
+        }
+        let act = on_component(AuditAction::ComponentDelete, &component);
         self.record(caller, act.of(&component.owner)).await;
-        Ok(component)
+        Ok(())
+    }
+
+    /// Takes a component away again that was saved for something that was refused.
+    pub(crate) async fn drop_component(&self, kept: &KeptComponent) {
+        let id = &kept.component.id;
+        if kept.is_new
+            && let Err(error) = self.core.store.delete_component(id).await
+        {
+            tracing::warn!(component_id = %id, %error, "the component of a refused deployment stays");
+        }
     }
 
     /// A component that the caller may use, by id or by key. A key means the newest of that key in the
@@ -249,13 +296,13 @@ impl Platform {
         }
     }
 
-    /// The saved component that `component_*` fields name, built and saved now if they give code.
+    /// The saved component that `component_*` fields name, built and saved now if they give code that is not there yet.
     pub(crate) async fn resolve_component(
         &self,
         caller: &Caller,
         owner: &Owner,
         input: &ComponentInput,
-    ) -> Result<SavedComponent, PlatformError> {
+    ) -> Result<KeptComponent, PlatformError> {
         if input.is_empty() {
             return Err(PlatformError::invalid(
                 "component_id",
@@ -266,21 +313,33 @@ impl Platform {
             return self.build_component(owner.clone(), input).await;
         };
         let reference = ComponentRef::parse(id_or_key);
-        self.component(caller, &reference, owner.workspace_id.clone())
-            .await
+        let found = self.component(caller, &reference, owner.workspace_id.clone());
+        Ok(KeptComponent {
+            component: found.await?,
+            is_new: false,
+        })
     }
 
     async fn build_component(
         &self,
         owner: Owner,
         input: &ComponentInput,
-    ) -> Result<SavedComponent, PlatformError> {
+    ) -> Result<KeptComponent, PlatformError> {
         let (component, artifact) = self.built_component(owner, input).await?;
-        self.core
-            .store
-            .save_component(component.clone(), artifact)
-            .await?;
-        Ok(component)
+        self.kept(component, artifact).await
+    }
+
+    async fn kept(
+        &self,
+        component: SavedComponent,
+        artifact: ArtifactBytes,
+    ) -> Result<KeptComponent, PlatformError> {
+        let id = component.id.clone();
+        let component = self.core.store.save_component(component, artifact).await?;
+        Ok(KeptComponent {
+            is_new: component.id == id,
+            component,
+        })
     }
 
     /// A component and its artifact, not saved yet.
@@ -309,21 +368,20 @@ impl Platform {
         &self,
         owner: &Owner,
         component: SavedComponent,
-    ) -> Result<SavedComponent, PlatformError> {
+    ) -> Result<KeptComponent, PlatformError> {
         self.core.engine.forget_registry_answers();
         let build = self.same_code_built(&component).await?;
         if build.artifact.hash == component.artifact_hash {
-            return Ok(component);
+            return Ok(KeptComponent {
+                component,
+                is_new: false,
+            });
         }
         let url = component.code_url.clone();
         let (mut refreshed, artifact) = self.component_from(owner.clone(), url, build);
         // The copy is the source's alone: under its key it would hide later versions of the component.
         refreshed.description.key = None;
-        self.core
-            .store
-            .save_component(refreshed.clone(), artifact)
-            .await?;
-        Ok(refreshed)
+        self.kept(refreshed, artifact).await
     }
 
     /// Modules beside the code are found from its URL only, which may have other code by now.

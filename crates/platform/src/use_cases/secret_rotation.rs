@@ -15,7 +15,6 @@ use crate::{
     error::PlatformError,
     platform::Platform,
     secrets::{KeyRing, sealed_bytes, variable_purpose},
-    signing_key::INSTALLATION,
 };
 
 /// Records per step.
@@ -208,11 +207,12 @@ async fn first_sealed(store: &dyn Store) -> Result<Option<SealedRecord>, Platfor
     }
 }
 
-/// Whether a record has sealed values that somebody entered; sources need not.
+/// Whether a record has sealed values; sources need not. Every node that has started has some: the key that it signs URLs with.
 fn is_sealed(record: &SealedRecord) -> bool {
     match record {
-        SealedRecord::Account { .. } | SealedRecord::Webhook { .. } => true,
-        SealedRecord::Variable { tenant, .. } => tenant != INSTALLATION,
+        SealedRecord::Account { .. }
+        | SealedRecord::Webhook { .. }
+        | SealedRecord::Variable { .. } => true,
         SealedRecord::Source {
             configured_props, ..
         }

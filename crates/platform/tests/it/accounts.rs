@@ -437,7 +437,7 @@ async fn an_action_that_meets_a_401_is_not_made_twice() {
         .save_component(&world.caller, &input, None)
         .await;
     let target = CallTarget {
-        component: ComponentRef::Id(saved.unwrap().id),
+        component: ComponentRef::Id(saved.unwrap().component.id),
         workspace_id: None,
         source_id: None,
         configured_props: props(&account).as_object().unwrap().clone(),

@@ -27,7 +27,7 @@ async fn target(world: &World, component: &Component, props: Value) -> CallTarge
         .save_component(&world.caller, &input, None)
         .await;
     CallTarget {
-        component: ComponentRef::Id(saved.unwrap().id),
+        component: ComponentRef::Id(saved.unwrap().component.id),
         workspace_id: None,
         source_id: None,
         configured_props: object(props),

@@ -28,7 +28,7 @@ async fn saved(world: &World, component: &Component) -> ComponentId {
         .platform
         .save_component(&world.caller, &input, None)
         .await;
-    saved.unwrap().id
+    saved.unwrap().component.id
 }
 
 fn target(id: &ComponentId, props: Value) -> CallTarget {

@@ -315,7 +315,8 @@ async fn a_component_id_takes_precedence_over_code() {
             None,
         )
         .await
-        .unwrap();
+        .unwrap()
+        .component;
     let mut request = deployment(&Component::named("given"), json!({}));
     request.component.component_id = Some(saved.id.to_string());
     let source = world

@@ -56,7 +56,8 @@ async fn another_tenants_component_is_not_found_by_id_or_key() {
         .platform
         .save_component(&world.caller, &code(&component), None)
         .await
-        .unwrap();
+        .unwrap()
+        .component;
     let by_key = ComponentRef::Key("my-key".to_owned());
     let other = world.stranger().await;
     assert!(is_not_found(

@@ -58,6 +58,19 @@ pub(crate) async fn meant(
     Ok(chosen(&found).map(|saved| saved.id.clone()))
 }
 
+/// Whether saving a component of the key once more would change nothing: it was saved last, or is referred to all the same.
+pub(crate) async fn stands(
+    connection: &Connection,
+    owner: &Owner,
+    key: &str,
+    id: &str,
+) -> Result<bool, StoreError> {
+    let (is_owners, owner_id) = of_owner(owner, "$1");
+    let found = saved(connection, &is_owners, "key = $2", &[&owner_id, &key]).await?;
+    let is_it = |saved: Option<&Saved>| saved.is_some_and(|saved| saved.id == id);
+    Ok(is_it(found.first()) || is_it(chosen(&found)))
+}
+
 /// The ids of components that their keys refer to although another was saved later.
 pub(super) async fn not_last(
     connection: &Connection,

@@ -30,7 +30,7 @@ pub(super) async fn publish(
             false => Published::VersionTaken,
         });
     }
-    components::save(connection, &publication.component, &publication.artifact).await?;
+    components::add(connection, &publication.component, &publication.artifact).await?;
     let inserted = connection
         .execute(
             "INSERT INTO registry (key, rank, version, component_id, publisher, published_at) VALUES ($1, $2, $3, $4, $5, $6)",

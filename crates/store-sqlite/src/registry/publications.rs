@@ -28,7 +28,7 @@ pub(super) fn publish(
             false => Published::VersionTaken,
         });
     }
-    components::save(connection, &publication.component, &publication.artifact)?;
+    components::add(connection, &publication.component, &publication.artifact)?;
     let inserted = connection.execute_prepared(
         "INSERT INTO registry (key, rank, version, component_id, publisher, published_at) VALUES (?, ?, ?, ?, ?, ?)",
         params![
@@ -51,7 +51,7 @@ pub(super) fn of_rank(
 ) -> Result<Option<SavedComponent>, StoreError> {
     let sql = "SELECT * FROM components
                WHERE id = (SELECT component_id FROM registry WHERE key = ?1 AND rank = ?2)";
-    components::one(connection, sql, &[key, rank])
+    components::one(connection, sql, [key, rank])
 }
 
 pub(super) fn winner(
@@ -60,7 +60,7 @@ pub(super) fn winner(
 ) -> Result<Option<SavedComponent>, StoreError> {
     let sql = "SELECT * FROM components
                WHERE id = (SELECT component_id FROM registry WHERE key = ?1 ORDER BY rank DESC LIMIT 1)";
-    components::one(connection, sql, &[key])
+    components::one(connection, sql, [key])
 }
 
 pub(super) fn has(connection: &Connection, component_id: &str) -> Result<bool, StoreError> {

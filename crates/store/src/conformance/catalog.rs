@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use headwater_model::{
     channel::Channel,
-    hash::ArtifactHash,
+    hash::{ArtifactHash, CodeHash},
     page::{Page, PageRequest, Position},
 };
 
@@ -123,6 +123,71 @@ pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
             .unwrap()
             .is_none()
     );
+}
+
+/// Saving the same again returns the same, and no listing has it twice.
+pub async fn the_same_code_is_one_component(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = Owner {
+        workspace_id: None,
+        ..owner()
+    };
+    let save = async |owner: &Owner, key: Option<&str>, code: &str, url: Option<&str>| {
+        let mut component = saved_component(owner, key);
+        component.code_hash = CodeHash::new(code);
+        component.code_url = url.map(str::to_owned);
+        let saved = store.save_component(component, artifact(b"archive"));
+        saved.await.unwrap().id
+    };
+    for key in [Some("k"), None] {
+        let one = save(&mine, key, "one", None).await;
+        assert_eq!(save(&mine, key, "one", None).await, one);
+        assert_ne!(save(&owner(), key, "one", None).await, one);
+        assert_ne!(save(&mine, Some("other"), "one", None).await, one);
+    }
+    let from_there = save(&mine, Some("u"), "one", Some("https://code.example")).await;
+    assert_ne!(save(&mine, Some("u"), "one", None).await, from_there);
+
+    // A key means what was saved last, so that going back to former code counts.
+    let former = save(&mine, Some("back"), "former", None).await;
+    save(&mine, Some("back"), "later", None).await;
+    let again = save(&mine, Some("back"), "former", None).await;
+    assert_ne!(again, former);
+    let meant = store.component_by_key(&mine, "back").await.unwrap();
+    assert_eq!(meant.unwrap().id, again);
+
+    // A step's is the workflow's alone.
+    let mut of_step = saved_component(&mine, None);
+    of_step.code_hash = CodeHash::new("step");
+    of_step.code_url = None;
+    let written = store.save_step_component(of_step.clone(), artifact(b"archive"));
+    written.await.unwrap();
+    assert_ne!(save(&mine, None, "step", None).await, of_step.id);
+}
+
+/// A component that a source has had stays; one that nobody has goes, also from the listing.
+pub async fn a_component_is_deleted_while_nothing_uses_it(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = Owner {
+        workspace_id: None,
+        ..owner()
+    };
+    let unused = saved_component(&mine, Some("unused"));
+    let saved = store.save_component(unused.clone(), artifact(b"archive"));
+    saved.await.unwrap();
+    let used = begin(&*store, epoch, &mine, "source").await;
+    let used = used.spec.component_id.clone();
+    assert!(store.delete_component(&unused.id).await.unwrap());
+    assert!(!store.delete_component(&used).await.unwrap());
+    let store = factory.reopen(store).await;
+    assert!(store.component(&unused.id).await.unwrap().is_none());
+    assert!(store.component(&used).await.unwrap().is_some());
+    let listed = store
+        .components(&mine, &ComponentFilter::default(), &PageRequest::first(9))
+        .await
+        .unwrap();
+    let listed: Vec<_> = listed.items.into_iter().map(|item| item.id).collect();
+    assert_eq!(listed, [used]);
 }
 
 /// Walks a listing of five in every direction; `read` gives the cursors of a page.

@@ -66,7 +66,10 @@ pub async fn a_settlement_keeps_what_it_deployed(factory: &dyn Factory) {
             name: "New Row".to_owned(),
             key: None,
             version: Some("0.0.1".to_owned()),
-            code_hash: headwater_model::hash::CodeHash::new("c0de"),
+            code_hash: headwater_model::hash::CodeHash::new(format!(
+                "hash of {}",
+                source.spec.component_id
+            )),
         },
         configured_props: source.spec.configured_props.clone(),
         is_isolated: false,

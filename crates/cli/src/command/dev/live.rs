@@ -85,7 +85,7 @@ impl<'a> Live<'a> {
         } = self;
         let on_stdout = |event: &Value| output::data(&events::line(event));
         let on_stderr = |line: String| {
-            output::note(&line);
+            output::tell(&line);
             Ok(())
         };
         tokio::try_join!(

@@ -92,7 +92,7 @@ impl Import<'_> {
             return Ok((String::new(), Err(reason.to_owned())));
         };
         let name = text(&component, "name").to_owned();
-        output::note(&format!("component {name} ({there})"));
+        output::tell(&format!("component {name} ({there})"));
         let brought = self.saved(&component).await?;
         if let Ok(here) = &brought {
             self.remembered.keep(there, &id_of(here)?)?;

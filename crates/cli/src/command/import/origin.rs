@@ -110,7 +110,7 @@ impl Origin {
             }
             let wished = refused.and_then(ClientError::retry_after);
             let wait = wished.unwrap_or(pause).min(PAUSE_MAX);
-            output::note(&format!(
+            output::tell(&format!(
                 "{}: {error:#}; asking again in {} s",
                 path.join("/"),
                 wait.as_secs()

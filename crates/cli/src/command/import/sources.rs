@@ -59,7 +59,7 @@ impl Import<'_> {
                 State::Kept => "here already",
                 State::Missing => "missing",
             };
-            output::note(&format!("[{place}/{count}] source {name}: {done}"));
+            output::tell(&format!("[{place}/{count}] source {name}: {done}"));
             let is_new = outcome.state == State::Imported;
             self.tell(source, outcome);
             if is_new {

@@ -85,6 +85,10 @@ pub(super) async fn find(client: &Client, typed: &str) -> Result<Subject> {
             Ok(Subject::One(Unit::Url(package.to_string())))
         }
         ComponentReference::Npm(package) => in_package(client, &package).await,
+        ComponentReference::BuiltIn(_) => Err(UsageError(format!(
+            "{typed} is there for everybody already; nothing of it is to be published"
+        ))
+        .into()),
         // Only components on this machine can be published, whatever their names.
         ComponentReference::File(_) | ComponentReference::Saved(_) => {
             let path = Path::new(typed);

@@ -29,7 +29,7 @@ pub(super) async fn publish(session: &Session, tree: Tree<'_>) -> Result<Exit> {
     let Tree { folder, components } = tree;
     let unsaid = undescribed::undescribed(folder, &components)?;
     let count = components.len() + unsaid.len();
-    output::note(&format!("{count} components to publish"));
+    output::tell(&format!("{count} components to publish"));
     let mut tally = Tally::default();
     for path in unsaid {
         tally.refuse(&path.display().to_string(), undescribed::REASON);
@@ -45,7 +45,7 @@ pub(super) async fn publish(session: &Session, tree: Tree<'_>) -> Result<Exit> {
         tally.add(&results);
         if (index + 1) % TOLD_EVERY == 0 {
             let done = index + 1;
-            output::note(&format!("[{done}/{count}] packages, {}", tally.line()));
+            output::tell(&format!("[{done}/{count}] packages, {}", tally.line()));
         }
     }
     tally.seconds = begun.elapsed().as_secs();

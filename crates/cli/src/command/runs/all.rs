@@ -20,7 +20,7 @@ pub(super) async fn list(session: &Session, arguments: &ListRunsArguments) -> Re
     let page = session.client.first(&path, arguments.limit, &filter);
     let runs = page.await?.data;
     if runs.is_empty() && !session.json {
-        output::note(match is_filtered {
+        output::tell(match is_filtered {
             false => "no runs yet; `headwater list` shows the sources and when they run",
             true => "no such runs; `headwater runs list` shows all that are kept",
         });

@@ -48,7 +48,7 @@ pub(super) fn run(session: &Session, arguments: VerifyArguments) -> Result<Exit>
         false => "not verified".to_owned(),
     })?;
     if !signed {
-        output::note(
+        output::tell(
             "no signature is of this secret, for this id, timestamp and body; the body must have every byte as it was \
              received",
         );
@@ -57,7 +57,7 @@ pub(super) fn run(session: &Session, arguments: VerifyArguments) -> Result<Exit>
     let now_ms = timestamp::now_ms();
     if age(time, now_ms) > TOLERATED {
         let millis = i64::try_from(time.0.saturating_mul(1000)).unwrap_or(i64::MAX);
-        output::note(&format!(
+        output::tell(&format!(
             "its time is {}; libraries refuse more than {} min",
             timestamp::age(millis, now_ms),
             TOLERATED.as_secs() / 60

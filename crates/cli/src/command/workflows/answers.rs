@@ -22,7 +22,7 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeRunArguments) ->
     let id = &arguments.run;
     let answer = session.client.post(&["runs", id, "resume"], &body).await?;
     session.print(&answer, |_| id.clone())?;
-    output::note("resumed");
+    output::tell("resumed");
     Ok(Exit::Success)
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn cancel(session: &Session, id: &str) -> Result<Exit> {
     let path = ["runs", id, "cancel"];
     client.post(&path, &json!({})).await?;
     session.print(&json!({"id": id}), |_| id.to_owned())?;
-    output::note(&match progress::has_ended(&run) {
+    output::tell(&match progress::has_ended(&run) {
         true => format!("it has ended before, as {}", text(&run, "status")),
         false => "cancelled; a step at work comes to its end".to_owned(),
     });

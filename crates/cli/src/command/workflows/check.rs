@@ -32,7 +32,7 @@ pub(super) async fn run(global: &Global, arguments: &CheckWorkflowArguments) -> 
                 output::data(&findings::line(&folder.dir, finding))?;
             }
             if found.is_empty() {
-                output::note("nothing was found");
+                output::tell("nothing was found");
             }
         }
     }
@@ -53,7 +53,7 @@ async fn of_node(global: &Global, folder: &Folder) -> Result<Option<Vec<Value>>>
     {
         Ok(found) => Ok(found.as_array().cloned()),
         Err(error) if is_elsewhere(&error) => {
-            output::note(&format!(
+            output::tell(&format!(
                 "note: no node was asked ({error}): accounts, actions and packages were not looked at"
             ));
             Ok(None)

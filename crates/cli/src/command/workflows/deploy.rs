@@ -30,7 +30,7 @@ pub(super) async fn send(session: &Session, folder: &Folder) -> Result<Value> {
     let found = code::findings_before_deployment(folder).await;
     let tell = || {
         for finding in &found {
-            output::note(&findings::line(&folder.dir, finding));
+            output::tell(&findings::line(&folder.dir, finding));
         }
     };
     match found.iter().filter(|one| findings::is_error(one)).count() {
@@ -83,7 +83,7 @@ fn refuse_copy(folder: &Folder) -> Result<()> {
 /// Prints the node's findings.
 pub(super) fn tell_findings(folder: &Folder, workflow: &Value) {
     for finding in workflow["findings"].as_array().into_iter().flatten() {
-        output::note(&findings::line(&folder.dir, finding));
+        output::tell(&findings::line(&folder.dir, finding));
     }
 }
 

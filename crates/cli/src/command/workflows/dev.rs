@@ -124,7 +124,7 @@ impl Dev<'_> {
         deploy::tell_findings(folder, workflow);
         let brief = show::brief(workflow);
         if self.displayed.as_ref() != Some(&brief) {
-            output::note(&brief);
+            output::tell(&brief);
             deploy::tell_next(folder, workflow);
             self.displayed = Some(brief);
         }

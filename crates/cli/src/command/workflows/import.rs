@@ -60,7 +60,7 @@ pub(super) async fn run(global: &Global, arguments: &ImportWorkflowsArguments) -
     report::write(&outcome)?;
     match global.json {
         true => output::json(&serde_json::to_value(&outcome)?)?,
-        false => output::data(&report::plain(&outcome))?,
+        false => output::report(&report::plain(&outcome))?,
     }
     if let Some(error) = deployments.and_then(Deployments::into_error) {
         return Err(error.context("not everything could be deployed"));

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &InitWorkflowArguments, as_json: bool) -> Result<Ex
         false => output::data(&paths.join("\n"))?,
     }
     let dir = shell::word(dir);
-    output::note(&format!(
+    output::tell(&format!(
         "deploy it:  headwater workflows deploy {dir}\n\
          run it:     headwater workflows run {dir} --wait"
     ));

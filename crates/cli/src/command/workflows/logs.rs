@@ -18,7 +18,7 @@ pub(super) async fn run(session: &Session, id: &str) -> Result<Exit> {
     }
     let lines = lines(&run);
     if lines.is_empty() {
-        output::note(&format!(
+        output::tell(&format!(
             "nothing was logged; `headwater runs describe {id}` shows the run"
         ));
     }

@@ -48,7 +48,7 @@ pub(super) async fn follow(session: &Session, id: &str) -> Result<Exit> {
     if text(&run, "status") == "succeeded" {
         return Ok(Exit::Success);
     }
-    output::note(&format!(
+    output::tell(&format!(
         "error: run {id} has {}; `headwater runs describe {id}` shows it",
         match text(&run, "status") {
             "cancelled" => "been cancelled",
@@ -84,7 +84,7 @@ impl<'a> Progress<'a> {
             match self.session.client.get(&["runs", &self.id]).await {
                 Ok(run) => {
                     if !self.connected {
-                        output::note("connected again");
+                        output::tell("connected again");
                         self.connected = true;
                     }
                     if self.show(&run)? {
@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             }
             output::data(&format!("{}{}", self.prefix, step::line(step)))?;
             if let Some(failure) = step::failure(step) {
-                output::note(&format!("{}{failure}", self.prefix));
+                output::tell(&format!("{}{failure}", self.prefix));
             }
         }
         for wait in run_card::waits(run) {
@@ -143,7 +143,7 @@ impl<'a> Progress<'a> {
         if !self.session.json {
             for (at, line) in new {
                 let at = timestamp::from_millis(&(*at).into());
-                output::note(&format!("{}{at}  {line}", self.prefix));
+                output::tell(&format!("{}{at}  {line}", self.prefix));
             }
         }
         !new.is_empty()
@@ -156,10 +156,10 @@ impl<'a> Progress<'a> {
             let mut steps = step::of(run).iter();
             let waiting = steps.find(|step| text(step, "path") == path);
             if let Some(failure) = waiting.and_then(step::failure) {
-                output::note(&format!("{}{failure}", self.prefix));
+                output::tell(&format!("{}{failure}", self.prefix));
             }
         }
-        output::note(&format!("{}{}", self.prefix, waiting(wait)));
+        output::tell(&format!("{}{}", self.prefix, waiting(wait)));
     }
 
     /// A node that restarts or is busy does not end the following; anything else does.
@@ -169,7 +169,7 @@ impl<'a> Progress<'a> {
             return Err(error);
         }
         if self.connected {
-            output::note(&format!("{error:#}; still trying"));
+            output::tell(&format!("{error:#}; still trying"));
             self.connected = false;
         }
         Ok(())

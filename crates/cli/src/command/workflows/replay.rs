@@ -31,7 +31,7 @@ async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Res
     };
     if arguments.dry_run {
         session.print(&answer, plan)?;
-        output::note("nothing was started");
+        output::tell("nothing was started");
         return Ok(Exit::Success);
     }
     let replay = text(&answer, "id");
@@ -40,7 +40,7 @@ async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Res
     }
     let kept = kept(&answer);
     if !kept.is_empty() && !session.json {
-        output::note(&format!("results used again: {}", kept.join(", ")));
+        output::tell(&format!("results used again: {}", kept.join(", ")));
     }
     match arguments.wait {
         true => progress::follow(session, replay).await,

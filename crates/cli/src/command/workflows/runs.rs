@@ -22,7 +22,7 @@ pub(super) async fn run(session: &Session, arguments: &WorkflowRunsArguments) ->
     let page = session.client.first(&path, arguments.limit, &query);
     let runs = page.await?.data;
     if runs.is_empty() && !session.json {
-        output::note(&match arguments.status {
+        output::tell(&match arguments.status {
             Some(_) => format!(
                 "no such runs; `headwater workflows runs {given}` shows those that have ended"
             ),
@@ -46,7 +46,7 @@ async fn tell_open(session: &Session, id: &str, given: &str) -> Result<()> {
     let (name, value) = parameter(WorkflowRunStatus::Open);
     let open = session.client.first(&path, 1, &[(name, value)]).await?;
     if !open.data.is_empty() {
-        output::note(&format!(
+        output::tell(&format!(
             "others have not ended; `headwater workflows runs {given} --status open` shows them"
         ));
     }

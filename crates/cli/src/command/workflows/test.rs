@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: &TestWorkflowArguments, as_json: bool) -> Res
         .collect();
     if !errors.is_empty() {
         for error in errors {
-            output::note(&findings::line(&folder.dir, error));
+            output::tell(&findings::line(&folder.dir, error));
         }
         return Ok(Exit::Failure);
     }
@@ -71,7 +71,7 @@ pub(super) async fn run(arguments: &TestWorkflowArguments, as_json: bool) -> Res
     let failed = reports.iter().filter(|report| !report.is_passed()).count();
     match as_json {
         true => output::json(&reports.iter().map(Report::json).collect())?,
-        false => output::note(&report::summary(reports.len(), failed)),
+        false => output::tell(&report::summary(reports.len(), failed)),
     }
     Ok(match failed {
         0 => Exit::Success,

@@ -224,3 +224,67 @@ async fn an_update_changes_code_and_keeps_the_rest() {
     assert_ne!(updated["component_id"], source.record["component_id"]);
     assert_eq!(node.cli(&["update", "emitter"]).await.code, 2);
 }
+
+const NEEDS_CITY: &str = r#"
+export default {
+  name: "Weather", key: "weather-of-city", version: "0.0.1",
+  props: { city: { type: "string" } },
+  hooks: { async activate() { if (this.city === "Atlantis") throw new Error("no such city"); } },
+  run() {},
+};
+"#;
+const NEVER_FIRES: &str = r#"
+export default {
+  name: "App hook", key: "hook-of-app", version: "0.0.1",
+  props: { app: { type: "app", app: "shop" }, hook: { type: "$.interface.apphook", appProp: "app" } },
+  run() {},
+};
+"#;
+
+#[tokio::test]
+async fn a_refused_deployment_leaves_no_component_and_the_same_code_is_one() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "weather.mjs", NEEDS_CITY);
+    let hook = write(folder.path(), "hook.mjs", NEVER_FIRES);
+    let components = async || node.get("/components").await.is(200).items().len();
+    let refusals = [
+        vec!["deploy", file.as_str()],
+        vec!["deploy", &file, "--prop", "city=Atlantis"],
+        vec!["deploy", &file, "--prop", "town=Graz"],
+        vec!["deploy", &hook],
+    ];
+    for arguments in &refusals {
+        let seen = node.cli(arguments).await;
+        assert_ne!(seen.code, 0, "{arguments:?}");
+        assert_eq!(components().await, 0, "{arguments:?}: {}", seen.stderr);
+    }
+    let atlantis = json!({
+        "component_code": NEEDS_CITY, "configured_props": {"city": "Atlantis"},
+    });
+    node.post("/sources", atlantis).await.is(422);
+    assert_eq!(components().await, 0);
+
+    let graz = ["deploy", file.as_str(), "--prop", "city=Graz", "--json"];
+    let first = node.cli(&graz).await.ok().json();
+    let second = node.cli(&graz).await.ok().json();
+    assert_eq!(first["component_id"], second["component_id"]);
+    // What was there before a refusal stays.
+    node.cli(&["deploy", &file, "--prop", "city=Atlantis"])
+        .await;
+    assert_eq!(components().await, 1);
+
+    // An update that is refused leaves none either.
+    let changed = write(
+        folder.path(),
+        "weather.mjs",
+        &NEEDS_CITY.replace("0.0.1", "0.0.2"),
+    );
+    let id = first["id"].as_str().unwrap();
+    let refused = node
+        .cli(&["update", id, &changed, "--prop", "city=Atlantis"])
+        .await;
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let now = node.get("/components/weather-of-city").await.is(200).data();
+    assert_eq!(now["id"], first["component_id"]);
+}

@@ -20,7 +20,7 @@ async fn components_of_the_node_come_before_those_of_packages_with_the_command_f
         blocks[0],
         "greeter-new-row  Greet a new row\n  headwater run-action greeter-new-row"
     );
-    let deploy = "\n  headwater deploy npm:@pipedream/postgresql/sources/new-row/new-row.mjs";
+    let deploy = "\n  headwater deploy postgresql-new-row";
     let of_package = blocks.iter().find(|it| it.contains(deploy));
     let of_package = of_package.unwrap_or_else(|| panic!("{}", seen.stdout));
     assert!(
@@ -59,4 +59,37 @@ async fn components_of_the_node_come_before_those_of_packages_with_the_command_f
         "{}",
         none.stderr
     );
+}
+
+#[tokio::test]
+async fn an_action_that_the_node_brings_along_is_found_and_run_by_its_key() {
+    let node = Node::start().await;
+    let seen = node.cli(&["search", "trim", "whitespace"]).await.ok();
+    let shown = "headwater run-action formatting-trim-whitespace";
+    assert!(seen.stdout.contains(shown), "{}", seen.stdout);
+    let run = [
+        "run-action",
+        "formatting-trim-whitespace",
+        "--prop",
+        "input=  a b ",
+        "--json",
+    ];
+    let report = node.cli(&run).await.ok().json();
+    assert_eq!(report["outcome"]["value"], "a b", "{report}");
+    // Run again, it is the same component.
+    node.cli(&run).await.ok();
+    assert_eq!(node.get("/components").await.is(200).items().len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_has_says_where_others_are_to_be_had() {
+    let node = Node::start().await;
+    let unknown = node.cli(&["deploy", "no_such_app-new-thing"]).await;
+    assert_eq!(unknown.code, 1);
+    for told in [
+        "headwater search no_such_app-new-thing",
+        "checkout of its repository",
+    ] {
+        assert!(unknown.stderr.contains(told), "{}", unknown.stderr);
+    }
 }

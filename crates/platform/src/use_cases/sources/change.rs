@@ -17,7 +17,10 @@ use crate::{
     platform::Platform,
     progress::{self, DeployPart},
     runner::Closing,
-    use_cases::sources::{SourceView, UpdateSource, deploy::told_of, plan::Wanted},
+    use_cases::{
+        components::KeptComponent,
+        sources::{SourceView, UpdateSource, deploy::told_of, plan::Wanted},
+    },
 };
 
 /// The target of an update.
@@ -52,8 +55,24 @@ impl Platform {
         self.visible_source(caller, id).await?;
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let former = self.visible_source(caller, id).await?;
-        let target = self.target(caller, &former, &request).await?;
-        let acts = acts(&former, &target, &request);
+        let kept = self.updated_component(caller, &former, &request).await?;
+        let updated = self.update_to(caller, former, &kept, &request).await;
+        if updated.is_err() {
+            self.drop_component(&kept).await;
+        }
+        updated
+    }
+
+    async fn update_to(
+        self: &Arc<Self>,
+        caller: &Caller,
+        former: Source,
+        kept: &KeptComponent,
+        request: &UpdateSource,
+    ) -> Result<SourceView, PlatformError> {
+        let component = kept.component.clone();
+        let target = self.target(caller, &former, component, request).await?;
+        let acts = acts(&former, &target, request);
         let changed = self.change(former, target).await?;
         for act in acts {
             self.record(caller, act).await;
@@ -90,27 +109,40 @@ impl Platform {
         Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 
+    /// The component that a source is to have: its own, the same with other packages, or another.
+    async fn updated_component(
+        &self,
+        caller: &Caller,
+        former: &Source,
+        request: &UpdateSource,
+    ) -> Result<KeptComponent, PlatformError> {
+        match (request.component.is_empty(), request.refresh_deps) {
+            (true, false) => Ok(KeptComponent {
+                component: self.core.component_of(former).await?,
+                is_new: false,
+            }),
+            (true, true) => {
+                let component = self.core.component_of(former).await?;
+                self.refreshed_component(&former.owner, component).await
+            }
+            (false, false) => {
+                self.resolve_component(caller, &former.owner, &request.component)
+                    .await
+            }
+            (false, true) => {
+                let reason = "is only for the source's present code; leave `component_*` out";
+                Err(PlatformError::invalid("refresh_deps", reason))
+            }
+        }
+    }
+
     async fn target(
         self: &Arc<Self>,
         caller: &Caller,
         former: &Source,
+        component: SavedComponent,
         request: &UpdateSource,
     ) -> Result<Target, PlatformError> {
-        let component = match (request.component.is_empty(), request.refresh_deps) {
-            (true, false) => self.core.component_of(former).await?,
-            (true, true) => {
-                let component = self.core.component_of(former).await?;
-                self.refreshed_component(&former.owner, component).await?
-            }
-            (false, false) => {
-                self.resolve_component(caller, &former.owner, &request.component)
-                    .await?
-            }
-            (false, true) => {
-                let reason = "is only for the source's present code; leave `component_*` out";
-                return Err(PlatformError::invalid("refresh_deps", reason));
-            }
-        };
         Self::check_source(&component)?;
         let name = request.name.as_deref().unwrap_or(&former.spec.name);
         let given = request.configured_props.as_ref();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use headwater_engine::Hook;
 use headwater_model::{component::slug, id::SourceId};
 use headwater_store::{
-    NewSource, NewSourceDeployment, SavedComponent, SettledSource, Source, SourceState,
+    NewSource, NewSourceDeployment, Owner, SavedComponent, SettledSource, Source, SourceState,
 };
 
 use crate::{
@@ -26,7 +26,7 @@ const EMPTIED_AT_ONCE: u32 = 500;
 
 impl Platform {
     /// Deploys a component as a new source (`POST /sources/`). Its endpoint answers before its hooks run;
-    /// if a hook throws, the source is gone again.
+    /// if a hook throws, the source is gone again, and so is its component if it was saved for it.
     ///
     /// # Errors
     /// `Invalid`, `InvalidProps`, or `Component` with the component's error.
@@ -35,14 +35,29 @@ impl Platform {
         caller: &Caller,
         request: DeploySource,
     ) -> Result<SourceView, PlatformError> {
-        let owner = self.owner(caller, request.workspace_id).await?;
-        let component = self
+        let owner = self.owner(caller, request.workspace_id.clone()).await?;
+        let kept = self
             .resolve_component(caller, &owner, &request.component)
             .await?;
-        Self::check_source(&component)?;
+        let deployed = self.deploy_component(caller, owner, &kept.component, request);
+        let deployed = deployed.await;
+        if deployed.is_err() {
+            self.drop_component(&kept).await;
+        }
+        deployed
+    }
+
+    async fn deploy_component(
+        self: &Arc<Self>,
+        caller: &Caller,
+        owner: Owner,
+        component: &SavedComponent,
+        request: DeploySource,
+    ) -> Result<SourceView, PlatformError> {
+        Self::check_source(component)?;
         let name = request.name.unwrap_or_default();
         let wanted = Wanted {
-            component: &component,
+            component,
             owner: &owner,
             name: &name,
             is_isolated: request.is_isolated,
@@ -64,15 +79,15 @@ impl Platform {
         self.leases.keep(lease);
         let mut reached = Reached::default();
         let deployment = self.new_deployment(caller, None);
-        let deployed = self.deploy_hooks(&source, &component, deployment, &mut reached);
+        let deployed = self.deploy_hooks(&source, component, deployment, &mut reached);
         match deployed.await {
             Ok(source) => {
                 let act = Act::on_source(AuditAction::SourceDeploy, &source);
-                self.record(caller, told_of(act, &component)).await;
-                Ok(SourceView::new(self, source).of_component(&component))
+                self.record(caller, told_of(act, component)).await;
+                Ok(SourceView::new(self, source).of_component(component))
             }
             Err(error) => {
-                let undone = self.undo_deploy(&source, &component, reached.is_taken_back());
+                let undone = self.undo_deploy(&source, component, reached.is_taken_back());
                 if let Err(error) = undone.await {
                     tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up later");
                 }

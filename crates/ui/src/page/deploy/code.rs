@@ -63,9 +63,9 @@ pub(crate) async fn submit(
         .platform
         .save_component(visitor.caller(), &input, workspace);
     let component = match saved.await {
-        Ok(component) => {
-            check_type(&component)?;
-            component
+        Ok(kept) => {
+            check_type(&kept.component)?;
+            kept.component
         }
         Err(error) => {
             let failed = failed(error, NOT_SAVED, &given.code)?;

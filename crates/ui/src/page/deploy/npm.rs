@@ -45,7 +45,8 @@ pub(super) async fn build(ui: &Arc<Ui>, visitor: &Visitor, specifier: &str) -> F
     let component = ui
         .platform
         .save_component(visitor.caller(), &input, workspace)
-        .await?;
+        .await?
+        .component;
     let query = visitor
         .location
         .split_once('?')

@@ -64,6 +64,7 @@ fn readiness(found: &Readiness) -> Markup {
             thead { tr { th scope="col" { "Part" } th scope="col" { "State" } th scope="col" { "Fact" } } }
             tbody {
                 (check("Store", found.store_error.is_none(), "can be read and written", "cannot be read or written: check the free space of the data folder's disk; the node's log has the cause"))
+                (check("Code folder", found.code_error.is_none(), "can be written", "cannot be written: check the free space of its disk; the node's log has the cause"))
                 (check("Runtime", has_runtime, &format!("Deno {}", engine.runtime_version), "Deno does not start: the node's log has the cause"))
                 (check("Builder", engine.can_build, "builds components", "the bundler is missing: fetch it with `headwater runtime install`; saved sources run without it"))
                 (check("Secret key", found.is_secret_key_fit, "decrypts what is stored", "is not the one that stored secrets are encrypted with: restore DATA_DIR/secret-key or HEADWATER_SECRET_KEY, and restart"))

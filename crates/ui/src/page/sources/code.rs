@@ -58,11 +58,11 @@ pub(crate) async fn submit(
                 .platform
                 .save_component(visitor.caller(), &written, workspace);
             match saved.await {
-                Ok(component) => {
-                    check_type(&component)?;
+                Ok(kept) => {
+                    check_type(&kept.component)?;
                     return Ok(see_other(&format!(
                         "{base}/edit?component={}",
-                        component.id
+                        kept.component.id
                     )));
                 }
                 Err(error) => Err(error),
@@ -103,10 +103,10 @@ async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> 
         .save_component(caller, &input(code), workspace)
         .await
     {
-        Ok(component) => {
-            check_type(&component)?;
+        Ok(kept) => {
+            check_type(&kept.component)?;
             let target = CallTarget {
-                component: ComponentRef::Id(component.id),
+                component: ComponentRef::Id(kept.component.id),
                 workspace_id: None,
                 source_id: Some(source.id.clone()),
                 configured_props: ConfiguredProps::new(),

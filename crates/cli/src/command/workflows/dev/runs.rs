@@ -71,7 +71,7 @@ impl<'a> Runs<'a> {
         if is_not_found(&error) {
             if !self.is_gone {
                 self.is_gone = true;
-                output::note(&format!(
+                output::tell(&format!(
                     "workflow {} was deleted; the next save deploys it again, Ctrl-C ends",
                     self.workflow_id
                 ));

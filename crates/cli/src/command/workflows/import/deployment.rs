@@ -58,7 +58,7 @@ impl<'a> Deployments<'a> {
         let folder = Folder::read(dir)?;
         let deployed = deploy::send(self.session, &folder).await?;
         for finding in deployed["findings"].as_array().into_iter().flatten() {
-            output::note(&findings::line(&folder.dir, finding));
+            output::tell(&findings::line(&folder.dir, finding));
         }
         Ok(deployed)
     }

@@ -28,10 +28,10 @@ pub(super) async fn run(session: &Session, arguments: &ReplayRunArguments) -> Re
     };
     if arguments.dry_run {
         session.print(&Value::from(found.clone()), |_| runs::listing(&found))?;
-        output::note(&format!("{count} would be replayed; nothing was started"));
+        output::tell(&format!("{count} would be replayed; nothing was started"));
         return Ok(Exit::Success);
     }
-    output::note(&format!("{count} to replay"));
+    output::tell(&format!("{count} to replay"));
     if found.is_empty() {
         session.print(&json!([]), |_| String::new())?;
         return Ok(Exit::Success);

@@ -18,6 +18,7 @@ mod examples;
 mod import;
 mod listen;
 mod props;
+mod replay;
 mod runs;
 mod search;
 mod tenants;
@@ -31,6 +32,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::accounts::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
+    ListAccountsArguments,
 };
 pub(crate) use self::audit::AuditArguments;
 use self::confirmed::Confirmed;
@@ -46,6 +48,7 @@ pub(crate) use self::developing::{
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::props::PropArguments;
+pub(crate) use self::replay::ReplayEventsArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
 pub(crate) use self::tenants::{
@@ -251,6 +254,8 @@ pub(crate) enum ClientCommand {
     Describe(DescribeArguments),
     /// Show the events of a source or workflow, oldest first, or one of them whole
     Events(EventsArguments),
+    /// Send events again to the webhooks, sources and workflows that listen
+    Replay(ReplayEventsArguments),
     /// Send a source's events to a server on this machine, signed as a webhook gets them
     Listen(ListenArguments),
     /// Show a source's logs, oldest first

@@ -17,6 +17,7 @@ pub mod delivery_search;
 pub mod derived_id;
 pub mod error;
 pub mod event_log;
+pub mod event_replay;
 pub mod event_search;
 pub mod event_views;
 pub mod folders;
@@ -55,6 +56,7 @@ pub use data_stores::*;
 pub use delivery_search::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
+pub use event_replay::*;
 pub use event_search::*;
 pub use event_views::*;
 pub use folders::*;
@@ -102,6 +104,7 @@ pub trait Store:
     + Deliveries
     + DeliverySearch
     + EventLog
+    + EventReplays
     + EventSearches
     + EventViews
     + KeyValue
@@ -139,6 +142,7 @@ impl<T> Store for T where
         + Deliveries
         + DeliverySearch
         + EventLog
+        + EventReplays
         + EventSearches
         + EventViews
         + KeyValue

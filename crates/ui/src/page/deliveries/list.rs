@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Characters of an event that a row shows.
-pub(super) const EVENT_CHARS: usize = 60;
+pub(crate) const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -188,8 +188,11 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
 fn nothing(wanted: &Wanted) -> Markup {
     match wanted.fields().is_empty() {
         true => empty(
-            "Nothing was sent to a webhook yet.",
-            html! { p { a href="/webhooks" { "Show the webhooks" } } },
+            "Nothing was sent to a webhook yet, or its delivery is not kept any more.",
+            html! {
+                p { "A webhook gets the events that come after it was subscribed to their source or workflow; its deliveries are kept for a time." }
+                p { a href="/webhooks" { "Show the webhooks" } " and what they are subscribed to." }
+            },
         ),
         false => empty(
             "No delivery is like this.",

@@ -127,8 +127,8 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
             }
             @for webhook in &webhooks {
                 li.card data-row=(webhook.id) {
-                    (state_of(webhook, visitor)) " "
-                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) }
+                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } " "
+                    (state_of(webhook, visitor))
                     @if let Some(reason) = &webhook.disabled_reason { p { (text::line(reason)) } }
                 }
             }

@@ -235,7 +235,7 @@ fn option_groups(groups: &[(&str, &Vec<Named>)], own: &str, chosen: &str) -> Mar
 fn add(action: &str, label: &str, options: &Markup, refused: Option<&Refused>) -> Markup {
     let channel = refused.map_or("", |refused| refused.given.channel.as_str());
     html! {
-        form method="post" action=(action) {
+        form.adding method="post" action=(action) {
             @if let Some(refused) = refused {
                 div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#other" { (text::value(&refused.reason)) } }
             }

@@ -8,7 +8,7 @@ use crate::{address, visit::Visitor};
 use super::{payload, selection, text, time};
 
 /// Acts on events that are selected.
-pub(crate) const ACTS: [(&str, &str); 1] = [("replay", "Send again to its listeners")];
+pub(crate) const ACTS: [(&str, &str); 1] = [("replay", "Send again to listeners")];
 
 /// Characters of an event without a summary that its row shows.
 const PREVIEW_CHARS: usize = 120;

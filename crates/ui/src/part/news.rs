@@ -23,7 +23,7 @@ pub(crate) struct Line<'a> {
 pub(crate) fn table(lines: &[Line<'_>], now_ms: EpochMs) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Time" } th scope="col" { "Of" } th scope="col" { "Event" } } }
+            thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Of" } } }
             tbody data-rows="events" data-rows-max=(ROWS) { @for line in lines { (row(line, now_ms)) } }
         }
     }
@@ -35,8 +35,8 @@ pub(crate) fn row(line: &Line<'_>, now_ms: EpochMs) -> Markup {
     html! {
         tr data-row=(line.place) {
             td.narrow { (time::ago(line.indexed_at_ms, now_ms)) }
-            td data-label="Of" { a href=(emitter.address()) { (text::line(line.name)) } }
             th scope="row" { a href=(address::of_event(emitter, id)) { (payload::inline(text::line(line.summary))) } }
+            td.named data-label="Of" { a href=(emitter.address()) { (text::line(line.name)) } }
         }
     }
 }

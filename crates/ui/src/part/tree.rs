@@ -19,8 +19,8 @@ const OPEN_LEVELS: usize = 2;
 const TREE_BYTES: usize = 56 * 1_024;
 /// Markup of a short line, for which each child of what is shown has room.
 const LINE_BYTES: usize = 400;
-/// Markup for which a value with parts is opened here; with less room, it is a link.
-const BRANCH_BYTES: usize = 2 * LINE_BYTES;
+/// Markup for which a value with parts is opened here; with less room, it is a link, of half a line.
+const BRANCH_BYTES: usize = 3 * LINE_BYTES;
 /// Characters of a string's beginning, which is shown whatever room there is.
 const BEGINNING_CHARS: usize = 80;
 /// Characters of a name.
@@ -160,7 +160,7 @@ impl Tree<'_> {
         for (at, (name, value)) in children.enumerate() {
             let behind = (count - at - 1) * LINE_BYTES;
             let own = room.0.saturating_sub(behind);
-            if at > 0 && room.0 < LINE_BYTES {
+            if at > 0 && room.0 < LINE_BYTES / 2 {
                 break;
             }
             let child = Place {

@@ -100,7 +100,7 @@ fn consequences(replayed: &EventsReplayed) -> Markup {
     let nobody = replayed.listeners.is_empty() && replayed.others == 0;
     html! {
         @if replayed.gone > 0 { p { (counted(replayed.gone, "event is", "events are")) " not kept any more." } }
-        @if nobody { p { "Nobody listens to them: nothing would be sent." } }
+        @if nobody { p { "Nobody listens now: nothing would be sent." } }
         @else {
             p { "They go to those who listen now, oldest first. Sources and workflows run once more for each; webhooks get the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
             ul {

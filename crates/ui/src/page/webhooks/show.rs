@@ -112,7 +112,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
         p.crumbs { a href="/webhooks" { "Webhooks" } }
         header.title {
             h1 { (text::value(webhook_name(webhook))) }
-            (state_of(webhook, visitor))
+            span { (state_of(webhook, visitor)) }
             div.actions {
                 form method="post" action={ (base) "/test" } { button { "Send a test event" } }
                 a.button href={ (base) "/edit" } { "Edit" }

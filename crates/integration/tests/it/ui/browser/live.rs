@@ -53,6 +53,7 @@ async fn an_event_appears_while_one_looks_and_none_twice() {
         ])
     );
     tab.sees_text("[data-live-count]", "5 new").await;
+    tab.sees_text("[data-in-all]", "6 in all").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
 

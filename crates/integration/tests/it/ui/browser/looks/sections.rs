@@ -219,7 +219,7 @@ async fn a_syntax_error_is_for_everybody_in_every_look() {
         tab.type_keys("export default { name: 'Wrong', run( { ")
             .await;
         tab.press("main form button.primary").await;
-        tab.sees_text(".summary-of-errors", "line 1").await;
+        tab.sees_text(".summary-of-errors", "column").await;
         tab.sees(".editor").await;
         faults.extend(every_look(&tab, name).await);
     }

@@ -106,7 +106,7 @@ async fn the_page_of_a_large_event_is_small_and_leads_to_all_of_it() {
         ),
         (
             "?at=%2Frows&from=9900",
-            "event.rows[9999]",
+            "?at=%2Frows%2F9999\"",
             "?at=%2Frows&amp;from=9800\"",
         ),
         (

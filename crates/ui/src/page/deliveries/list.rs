@@ -9,7 +9,10 @@ use headwater_platform::{
 };
 use maud::{Markup, html};
 
-use super::filter::{ANSWERS, STATES, Wanted};
+use super::{
+    event::{EVENT_CHARS, names_of},
+    filter::{ANSWERS, STATES, Wanted},
+};
 use crate::{
     page::{runs::show::delivery_state, webhooks::show::answer},
     part::{
@@ -25,9 +28,6 @@ use crate::{
     topic::Topic,
     visit::Visitor,
 };
-
-/// Characters of an event that a row shows.
-pub(crate) const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -142,20 +142,6 @@ fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
             }
         }
     }
-}
-
-/// The names of the emitters and webhooks of deliveries.
-pub(crate) async fn names_of(
-    ui: &Ui,
-    visitor: &Visitor,
-    deliveries: &[Delivery],
-) -> Result<KnownNames, PlatformError> {
-    let emitters = deliveries.iter().map(|one| one.event.emitter.clone());
-    let webhooks = deliveries
-        .iter()
-        .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
-    let names = ui.platform.names(visitor.caller(), emitters, webhooks);
-    names.await
 }
 
 fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Markup {

@@ -7,7 +7,7 @@ use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::{Delivery, KnownNames};
 use maud::{Markup, html};
 
-use super::{attempt, list::EVENT_CHARS};
+use super::{attempt, event::EVENT_CHARS};
 use crate::{
     address,
     page::{runs::show::delivery_state, webhooks::list::name as webhook_name},

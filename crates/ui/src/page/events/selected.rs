@@ -88,7 +88,7 @@ pub(crate) async fn submit(
 async fn row(ui: &Ui, visitor: &Visitor, of: &EventRef) -> Result<Markup, PlatformError> {
     let shown = match ui.platform.event(visitor.caller(), of).await {
         Ok(logged) => html! { (payload::inline(text::line(&summary(&logged.event)))) },
-        Err(PlatformError::NotFound { .. }) => {
+        Err(PlatformError::EventGone { .. } | PlatformError::NotFound { .. }) => {
             html! { (of.id) " " span.note { "not kept any more" } }
         }
         Err(error) => return Err(error),

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     page::{
-        deliveries::list::{EVENT_CHARS, names_of},
+        deliveries::event::{EVENT_CHARS, names_of},
         runs::show::delivery_state,
         subscribing::{self, Refused, Things},
     },

@@ -17,9 +17,9 @@ use crate::{
         accounts, apps, audit, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_search, event_views, events, feeds, health, keys, orgs, registry, run_search, runs,
-        sessions, settings, source_deployments, sources, subscriptions, usage, users, variables,
-        webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
+        event_replay, event_search, event_views, events, feeds, health, keys, orgs, registry,
+        run_search, runs, sessions, settings, source_deployments, sources, subscriptions, usage,
+        users, variables, webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -115,6 +115,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(variables::set, variables::delete),
     // Events of sources and of workflows.
     || routes!(event_search::search),
+    || routes!(event_replay::replay),
     || routes!(event_views::list),
     || routes!(event_views::set, event_views::delete),
     || routes!(events::summaries),
@@ -153,6 +154,7 @@ const CLIENTS: &[PathItem] = &[
     // Accounts of apps.
     || routes!(accounts::list, accounts::create),
     || routes!(accounts::show, accounts::patch, accounts::delete),
+    || routes!(accounts::users),
     || routes!(accounts::check),
     || routes!(accounts::connect),
     || routes!(accounts::reconnect),

@@ -11,6 +11,7 @@ pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod delivery_search;
 pub(crate) mod docs;
+pub(crate) mod event_replay;
 pub(crate) mod event_search;
 pub(crate) mod event_views;
 pub(crate) mod events;

@@ -2,6 +2,7 @@
 //! API. Only shapes and how to fill them; no decisions.
 
 mod account;
+mod account_user;
 mod app;
 mod audit;
 mod call;
@@ -15,6 +16,7 @@ mod envelope;
 mod error;
 mod event;
 mod event_detail;
+mod event_replay;
 mod event_search;
 mod event_view;
 mod feed;
@@ -44,9 +46,10 @@ mod workspace;
 
 pub(crate) use self::{
     account::{
-        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount,
-        UpdateAccount, WaitQuery,
+        Account, AccountsRequest, Connect, ConnectAccount, ConnectLink, CreateAccount,
+        DeletedAccount, UpdateAccount, WaitQuery,
     },
+    account_user::AccountUser,
     app::{App, AppsQuery},
     audit::{AuditRecord, SearchAudit},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
@@ -64,6 +67,7 @@ pub(crate) use self::{
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     event_detail::{EventDetail, ListenerRun},
+    event_replay::{ReplayEvents, ReplayedEvents},
     event_search::{EventSearchRequest, SearchedEvents},
     event_view::{EventView, SetEventView},
     feed::{FeedRequest, HANDSHAKE, write_message},

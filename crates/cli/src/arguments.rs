@@ -19,6 +19,7 @@ mod import;
 mod listen;
 mod operating;
 mod props;
+mod replay;
 mod runs;
 mod search;
 mod store;
@@ -34,6 +35,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::accounts::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
+    ListAccountsArguments,
 };
 pub(crate) use self::audit::AuditArguments;
 use self::confirmed::Confirmed;
@@ -50,6 +52,7 @@ pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
+pub(crate) use self::replay::ReplayEventsArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
 pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
@@ -249,6 +252,8 @@ pub(crate) enum ClientCommand {
     Describe(DescribeArguments),
     /// Show the events of a source or workflow, oldest first, or one of them whole
     Events(EventsArguments),
+    /// Send events again to the webhooks, sources and workflows that listen
+    Replay(ReplayEventsArguments),
     /// Send a source's events to a server on this machine, signed as a webhook gets them
     Listen(ListenArguments),
     /// Show a source's logs, oldest first

@@ -31,6 +31,7 @@ mod open;
 pub(crate) mod openapi;
 mod outcome;
 mod publish;
+mod replay;
 mod run;
 mod run_action;
 mod runs;
@@ -71,6 +72,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Import(arguments) => import::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
+        ClientCommand::Replay(arguments) => replay::run(session, &arguments).await,
         ClientCommand::Listen(arguments) => listen::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
         ClientCommand::Runs(arguments) => runs::run(session, *arguments).await,

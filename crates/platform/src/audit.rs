@@ -46,6 +46,7 @@ actions! {
     SourceRun = "source.run";
     SourceDelete = "source.delete";
     EventsDelete = "event.delete";
+    EventsReplay = "event.replay";
     EventViewSet = "event_view.set";
     EventViewDelete = "event_view.delete";
     ComponentSave = "component.save";

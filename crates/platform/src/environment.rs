@@ -60,6 +60,13 @@ impl Environment {
         f64::from(u32::from_le_bytes(bits)) / f64::from(u32::MAX)
     }
 
+    /// A number that tells ids derived from the same rows apart; never small, as positions of rows are.
+    pub(crate) fn salt(&self) -> i64 {
+        let mut bits = [0; 4];
+        self.random.fill(&mut bits);
+        i64::from(u32::from_le_bytes(bits)) | 1 << 39
+    }
+
     /// 160 random bits as lower-case letters and digits, fit for a host name.
     pub fn token(&self) -> String {
         const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";

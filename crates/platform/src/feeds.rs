@@ -6,10 +6,12 @@
 //! ```
 //!
 //! The tail waits for nobody. A reader that leaves too much waiting loses its place: its stream ends,
-//! and it may come again with the last event it has. So retention waits for the tail alone.
+//! and it may come again with the last event it has. So retention waits for the tail alone. Those who show the newest of
+//! all emitters are told by the tail that there is more, and read it themselves.
 
 mod batch;
 mod follow;
+mod news;
 mod readers;
 
 use std::{sync::Arc, time::Duration};
@@ -17,6 +19,7 @@ use std::{sync::Arc, time::Duration};
 use headwater_model::id::EmitterId;
 use headwater_store::{ApiKey, LogPosition, Progress, StoreError};
 
+pub(crate) use self::news::Appendings;
 use self::readers::Readers;
 pub use self::{batch::Portion, follow::Follow};
 use crate::{chore::Chore, core::Core};

@@ -76,7 +76,8 @@ pub use secrets::{KeyFile, KeyRing};
 pub use signing_key::InstallationKey;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
-    accounts::{AccountView, DeletedAccount, NewAccount, UpdateAccount},
+    account_users::{AccountUser, AccountUsers},
+    accounts::{AccountView, AccountsFilter, DeletedAccount, NewAccount, UpdateAccount},
     actions::ActionReport,
     calls::CallTarget,
     causes::ListenerRun,
@@ -90,6 +91,7 @@ pub use use_cases::{
     data_stores::{NamedDataStore, WriteRecord},
     deliveries::ReplayRequest,
     delivery_search::{ChangeDeliveries, DeliveriesChanged},
+    event_replay::{EventsReplayed, REPLAYED_EVENTS_MAX, ReplayEvents, ReplayListener},
     event_search::EventsSearch,
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
@@ -97,10 +99,12 @@ pub use use_cases::{
     keys::{NewKey, create_admin_key},
     mail::WorkflowMail,
     names::KnownNames,
+    news::{NewEvent, News},
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
     run_search::{RunEntries, RunEntry, RunState, UnknownRunState},
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
+    scanned::Scanned,
     secret_rotation::{Rotation, holds_secrets},
     sessions::{NewSession, NewSignInLink, SignedIn},
     sources::{
@@ -136,9 +140,9 @@ pub use headwater_store::{
     AUDIT_SEARCHED_MAX, Account, Actor, ActorKind, ApiKey, Attempt, AttemptHeaders, AuditFilter,
     AuditRecord, AuditTarget, CappedCount, ComponentFilter, DataStore, DayUsage, Delivery,
     DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FileContent, FoundAudit,
-    FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
-    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFilter, RunHour,
-    RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
+    FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LogPosition,
+    LoggedEvent, OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts,
+    RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
     SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay, Session,
     SourceDeployment, SourceHealth, Standing, StoredFile, Usage, User, Wanted, Webhook,
     WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,

@@ -3,6 +3,7 @@
 //! They compose the services below them and own no state.
 
 pub(crate) mod access;
+pub(crate) mod account_users;
 pub(crate) mod accounts;
 pub(crate) mod actions;
 pub(crate) mod administrator;
@@ -19,6 +20,7 @@ pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod delivery_search;
 pub(crate) mod email;
+pub(crate) mod event_replay;
 pub(crate) mod event_search;
 pub(crate) mod event_views;
 pub(crate) mod events;
@@ -30,11 +32,13 @@ pub(crate) mod ingress;
 pub(crate) mod keys;
 pub(crate) mod mail;
 pub(crate) mod names;
+pub(crate) mod news;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;
 pub(crate) mod run_search;
 pub(crate) mod runs;
+pub(crate) mod scanned;
 pub(crate) mod secret_rotation;
 pub(crate) mod sessions;
 pub(crate) mod source_health;

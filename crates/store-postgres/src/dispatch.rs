@@ -1,6 +1,7 @@
 //! Dispatch: from events past the cursor to invocations of the sources and deliveries to the webhooks that subscribe
 //! to them.
 
+pub(crate) mod again;
 mod cursor;
 pub(crate) mod held;
 mod listeners;

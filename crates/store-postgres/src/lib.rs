@@ -29,6 +29,7 @@ mod deliveries;
 mod dispatch;
 mod emitters;
 mod event_log;
+mod event_replay;
 mod event_row;
 mod event_search;
 mod event_views;

@@ -1,6 +1,6 @@
 //! The queue of deliveries behind the trait.
 
-mod again;
+pub(crate) mod again;
 mod arms;
 mod attempts;
 mod change;

@@ -28,6 +28,7 @@ pub mod deliveries;
 pub mod delivery_search;
 pub mod discarding;
 pub mod dispatch;
+pub mod event_replay;
 pub mod event_search;
 pub mod event_views;
 pub mod files;
@@ -489,6 +490,11 @@ macro_rules! conformance_tests {
                 a_source_is_emptied_in_bounded_steps,
                 totals_count_what_is_left,
             }
+            event_replay {
+                an_event_reaches_each_of_its_listeners_once_more,
+                listeners_without_room_are_left_out,
+                a_dry_run_tells_who_would_get_an_event,
+            }
             event_search {
                 parts_of_a_search_pass_every_event_once_newest_first,
                 a_search_is_of_its_emitters_channels_and_times,
@@ -620,6 +626,7 @@ mod tests {
     const CONTRACT: &[&str] = &[
         include_str!("account.rs"),
         include_str!("audit.rs"),
+        include_str!("event_replay.rs"),
         include_str!("catalog.rs"),
         include_str!("key_value.rs"),
         include_str!("nodes.rs"),

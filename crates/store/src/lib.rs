@@ -17,6 +17,7 @@ pub mod delivery_search;
 pub mod derived_id;
 pub mod error;
 pub mod event_log;
+pub mod event_replay;
 pub mod event_search;
 pub mod event_views;
 pub mod file_path;
@@ -58,6 +59,7 @@ pub use data_stores::*;
 pub use delivery_search::*;
 pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
+pub use event_replay::*;
 pub use event_search::*;
 pub use event_views::*;
 pub use file_path::{FilePath, InvalidFilePath};
@@ -107,6 +109,7 @@ pub trait Store:
     + Deliveries
     + DeliverySearch
     + EventLog
+    + EventReplays
     + EventSearches
     + EventViews
     + KeyValue
@@ -144,6 +147,7 @@ impl<T> Store for T where
         + Deliveries
         + DeliverySearch
         + EventLog
+        + EventReplays
         + EventSearches
         + EventViews
         + KeyValue

@@ -97,6 +97,10 @@ fn pages() -> Router<Arc<Ui>> {
         )
         .route("/events/export", get(events::export::show))
         .route(
+            "/events/selected",
+            get(events::selected::show).post(events::selected::submit),
+        )
+        .route(
             "/events/views/delete",
             get(events::view_change::ask_to_delete).post(events::view_change::delete),
         )

@@ -1,6 +1,7 @@
 //! The pages, one file per address: parse, one or a few use cases, markup.
 
 pub(crate) mod accounts;
+mod configured;
 pub(crate) mod data;
 pub(crate) mod deliveries;
 pub(crate) mod deploy;

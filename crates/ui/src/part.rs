@@ -16,6 +16,7 @@ pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod marked;
 pub(crate) mod name;
+pub(crate) mod news;
 pub(crate) mod outcome;
 pub(crate) mod pager;
 pub(crate) mod payload;

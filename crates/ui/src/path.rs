@@ -7,8 +7,12 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use headwater_model::id::{
-    AccountId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId, WorkflowId,
+use headwater_model::{
+    event_search::EventPlace,
+    id::{
+        AccountId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId,
+        WorkflowId,
+    },
 };
 
 use crate::problem::Problem;
@@ -51,6 +55,10 @@ impl Named for UserId {
 
 impl Named for WebhookId {
     const KIND: &'static str = "webhook";
+}
+
+impl Named for EventPlace {
+    const KIND: &'static str = "event";
 }
 
 impl Named for DeliveryId {

@@ -6,6 +6,8 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use headwater_model::id::WorkspaceId;
+use headwater_platform::LogPosition;
 use maud::Markup;
 use url::form_urlencoded::Serializer;
 
@@ -103,6 +105,12 @@ impl Page {
         self.live.of.push(of);
         self.live.parameters.extend(parameters);
         self
+    }
+
+    /// Adds rows of everything that comes: of a workspace, or of all that the visitor deployed.
+    pub(crate) fn news(self, workspace: Option<&WorkspaceId>, up_to: LogPosition) -> Self {
+        let of = workspace.map_or("own", WorkspaceId::as_str);
+        self.live(format!("news:{of}"), vec![("after", up_to.0.to_string())])
     }
 
     /// Adds parts that are fetched again when something of the topic has changed since the page was read.

@@ -1,6 +1,6 @@
-//! The things that a page follows, as `/live?of=` lists them: the rows of one emitter, and changes of what its parts show.
+//! The things that a page follows, as `/live?of=` lists them: the rows of one emitter or of all, and changes of what its parts show.
 
-use headwater_model::id::{EmitterId, InvocationId, SourceId};
+use headwater_model::id::{EmitterId, InvocationId, SourceId, WorkspaceId};
 use headwater_platform::Change;
 
 /// Topics of one page.
@@ -59,6 +59,8 @@ impl Topic {
 pub(crate) struct Topics {
     /// The emitter whose new events are rows.
     pub(crate) rows: Option<EmitterId>,
+    /// The workspace whose newest events are rows, or everything that the visitor deployed.
+    pub(crate) news: Option<Option<WorkspaceId>>,
     pub(crate) changes: Vec<Topic>,
     /// The name of a form's work whose progress is told.
     pub(crate) work: Option<String>,
@@ -70,10 +72,12 @@ impl Topics {
         let mut topics = Self::default();
         for name in of.split(',') {
             match name.split_once(':')? {
-                ("source", id) if topics.rows.is_none() => {
+                ("news", "own") if topics.has_no_rows() => topics.news = Some(None),
+                ("news", id) if topics.has_no_rows() => topics.news = Some(Some(id.parse().ok()?)),
+                ("source", id) if topics.has_no_rows() => {
                     topics.rows = Some(EmitterId::Source(id.parse().ok()?));
                 }
-                ("workflow", id) if topics.rows.is_none() => {
+                ("workflow", id) if topics.has_no_rows() => {
                     topics.rows = Some(EmitterId::Workflow(id.parse().ok()?));
                 }
                 ("work", name) if topics.work.is_none() => topics.work = Some(name.to_owned()),
@@ -84,6 +88,11 @@ impl Topics {
             }
         }
         Some(topics)
+    }
+
+    /// A page has one list of rows.
+    fn has_no_rows(&self) -> bool {
+        self.rows.is_none() && self.news.is_none()
     }
 }
 
@@ -119,11 +128,17 @@ mod tests {
             "changes:x",
             "other:x",
             "source:x",
+            "news:x",
+            "news:own,news:own",
         ] {
             assert_eq!(Topics::parse(unreadable), None, "{unreadable}");
         }
         let followed = Topics::parse("work:name").unwrap();
         assert_eq!(followed.work.as_deref(), Some("name"));
+        let workspace = WorkspaceId::new(EpochMs(1), 4);
+        let news = Topics::parse(&format!("news:{workspace}")).unwrap().news;
+        assert_eq!(news, Some(Some(workspace)));
+        assert_eq!(Topics::parse("news:own").unwrap().news, Some(None));
         let many = [Topic::Sources.name().as_str(); 5].join(",");
         assert_eq!(Topics::parse(&many), None);
     }

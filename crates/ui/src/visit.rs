@@ -83,6 +83,12 @@ impl Visit {
         found.map(|(_, value)| value.into_owned())
     }
 
+    /// The child of a value that a tree begins with.
+    pub(crate) fn first_child(&self) -> usize {
+        let from = self.parameter("from");
+        from.and_then(|from| from.parse().ok()).unwrap_or_default()
+    }
+
     /// The path of the page, without its query.
     pub(crate) fn path(&self) -> &str {
         self.location.split('?').next().unwrap_or_default()

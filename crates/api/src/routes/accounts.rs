@@ -4,15 +4,15 @@ use axum::{
     Json,
     extract::{Extension, State},
 };
-use headwater_model::id::{AccountId, ConnectId};
+use headwater_model::id::{AccountId, ConnectId, RunnableId};
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
     wire::{
-        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, Data, DeletedAccount, Paged,
-        UpdateAccount, WaitQuery, WorkspaceScope, id,
+        Account, AccountUser, AccountsRequest, Connect, ConnectAccount, ConnectLink, CreateAccount,
+        Data, DeletedAccount, Paged, UpdateAccount, WaitQuery, id,
     },
 };
 
@@ -43,27 +43,28 @@ pub(crate) async fn create(
 
 /// Lists the accounts
 ///
-/// The accounts that the caller created, or those of the given workspace, in creation order. Not part
-/// of Pipedream's API.
+/// The accounts that the caller created, or those of the given workspace, in creation order. With `app` or `health`, the
+/// first 1,000 are looked at, and `is_partial` says if there are more. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/accounts",
     operation_id = "list_accounts",
     tag = "Accounts",
-    params(Pages, WorkspaceScope),
+    params(Pages, AccountsRequest),
     responses((status = 200, description = "A page of accounts.", body = Paged<Account>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<AccountId>,
-    Params(scope): Params<WorkspaceScope>,
+    Params(request): Params<AccountsRequest>,
 ) -> PageReply<Account> {
-    let page = platform
-        .accounts(&caller, scope.workspace_id(), &page)
+    let (workspace_id, filter) = request.parts();
+    let accounts = platform
+        .accounts_like(&caller, workspace_id, &filter, &page)
         .await?;
-    Ok(Json(Paged::new(
-        page,
+    Ok(Json(Paged::scanned(
+        accounts,
         |account| cursor(&account.account.id),
         Account::from,
     )))
@@ -86,6 +87,33 @@ pub(crate) async fn show(
     PathId(id): PathId<AccountId>,
 ) -> DataReply<Account> {
     data(platform.account(&caller, &id).await?.into())
+}
+
+/// Lists what uses an account
+///
+/// The sources and workflows whose props name it, sources first, each with the start of its last run if that succeeded. The
+/// first 1,000 sources and 1,000 workflows are looked at, and `is_partial` says if there are more; a step whose expression
+/// names it is not listed. Not part of Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/accounts/{id}/users",
+    operation_id = "list_account_users",
+    tag = "Accounts",
+    params(("id" = id::Account, Path), Pages),
+    responses((status = 200, description = "A page of sources and workflows.", body = Paged<AccountUser>), failure::NotFound),
+)]
+pub(crate) async fn users(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<AccountId>,
+    Paging(page): Paging<RunnableId>,
+) -> PageReply<AccountUser> {
+    let users = platform.users_of_account(&caller, &id, &page).await?;
+    Ok(Json(Paged::scanned(
+        users,
+        |user| cursor(&user.runnable),
+        AccountUser::from,
+    )))
 }
 
 /// Changes an account

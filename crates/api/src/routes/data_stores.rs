@@ -50,8 +50,8 @@ pub(crate) async fn list(
 
 /// Lists what uses a data store
 ///
-/// The sources and workflows whose props name it, sources first. Of workflows the first 1,000 of its owner are looked at; a
-/// step whose expression names it is not listed. Not part of Pipedream's API.
+/// The sources and workflows whose props name it, sources first. Of workflows the first 1,000 of its owner are looked at, and
+/// `is_partial` says if there are more; a step whose expression names it is not listed. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/data_stores/{name}/users",
@@ -69,9 +69,9 @@ pub(crate) async fn users(
 ) -> PageReply<DataStoreUser> {
     let workspace_id = scope.workspace_id();
     let named = NamedDataStore { name, workspace_id };
-    let page = platform.data_store_users(&caller, &named, &page).await?;
-    Ok(Json(Paged::new(
-        page,
+    let users = platform.data_store_users(&caller, &named, &page).await?;
+    Ok(Json(Paged::scanned(
+        users,
         |user| cursor(&user.runnable),
         DataStoreUser::from,
     )))

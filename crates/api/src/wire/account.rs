@@ -7,6 +7,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
+use headwater_platform::AccountsFilter;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -57,6 +58,33 @@ pub(crate) struct UpdateAccount {
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     pub(crate) fields: Option<ConfiguredProps>,
+}
+
+/// The accounts to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AccountsRequest {
+    /// Only accounts of this app, by its name slug.
+    app: Option<String>,
+    /// Only accounts of this health.
+    health: Option<HealthStatus>,
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl AccountsRequest {
+    /// The workspace and the filter.
+    pub(crate) fn parts(self) -> (Option<WorkspaceId>, AccountsFilter) {
+        let filter = AccountsFilter {
+            app: self.app.filter(|app| !app.is_empty()),
+            health: self.health.map(Into::into),
+        };
+        (self.workspace_id.or(self.org_id), filter)
+    }
 }
 
 /// An account to be connected in a browser.
@@ -225,13 +253,24 @@ struct AccountHealth {
 /// `healthy`: the app accepted the credentials. `expired`: they have expired and cannot be renewed.
 /// `refused`: the app no longer accepts them. `unknown`: they were not checked yet, cannot be checked, or
 /// the app does not answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum HealthStatus {
     Healthy,
     Expired,
     Refused,
     Unknown,
+}
+
+impl From<HealthStatus> for headwater_platform::HealthStatus {
+    fn from(status: HealthStatus) -> Self {
+        match status {
+            HealthStatus::Healthy => Self::Healthy,
+            HealthStatus::Expired => Self::Expired,
+            HealthStatus::Refused => Self::Refused,
+            HealthStatus::Unknown => Self::Unknown,
+        }
+    }
 }
 
 impl From<headwater_platform::AccountView> for Account {

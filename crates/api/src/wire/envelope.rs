@@ -1,6 +1,7 @@
 //! The envelope of every result (docs/api-design.md, "Envelopes").
 
 use headwater_model::page::Page;
+use headwater_platform::Scanned;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,6 +36,10 @@ struct PageInfo {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     is_cut: bool,
+    /// Whether there are too many things to look at them all, so that others may belong to the listing. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    is_partial: bool,
 }
 
 impl<T> Paged<T> {
@@ -50,9 +55,21 @@ impl<T> Paged<T> {
             start_cursor: page.items.first().map(&cursor),
             end_cursor: page.items.last().map(&cursor),
             is_cut: false,
+            is_partial: false,
         };
         let data = page.items.into_iter().map(show).collect();
         Self { page_info, data }
+    }
+
+    /// The page of what was found among the first things of a kind.
+    pub(crate) fn scanned<I>(
+        scanned: Scanned<I>,
+        cursor: impl Fn(&I) -> String,
+        show: impl FnMut(I) -> T,
+    ) -> Self {
+        let mut paged = Self::new(scanned.page, cursor, show);
+        paged.page_info.is_partial = !scanned.is_whole;
+        paged
     }
 
     /// The page of a search that went from the newest on, or towards it, and stopped there.
@@ -78,6 +95,21 @@ mod tests {
             items,
         };
         serde_json::to_value(Paged::new(page, u8::to_string, |item| item * 10)).unwrap()
+    }
+
+    #[test]
+    fn a_page_of_what_was_looked_for_says_if_not_all_was_looked_at() {
+        for is_whole in [true, false] {
+            let page = Page {
+                total_count: 1,
+                items: vec![1_u8],
+            };
+            let scanned = Scanned { page, is_whole };
+            let paged = Paged::scanned(scanned, u8::to_string, |item| item);
+            let shown = serde_json::to_value(paged).unwrap();
+            let partial = (!is_whole).then_some(json!(true));
+            assert_eq!(shown["page_info"].get("is_partial"), partial.as_ref());
+        }
     }
 
     #[test]

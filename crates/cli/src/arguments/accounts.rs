@@ -50,7 +50,13 @@ pub(crate) enum AccountsCommand {
         account: String,
     },
     /// List the accounts
-    List,
+    List(ListAccountsArguments),
+    /// List the sources and workflows whose props name an account
+    Users {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+    },
     /// Delete an account and revoke its tokens
     Delete {
         /// Account: its id or name
@@ -59,6 +65,16 @@ pub(crate) enum AccountsCommand {
         #[command(flatten)]
         confirmed: Confirmed,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListAccountsArguments {
+    /// Only those of this app, by its name slug
+    #[arg(long)]
+    pub(crate) app: Option<String>,
+    /// Only those of this health: healthy, expired, refused or unknown
+    #[arg(long, value_name = "HEALTH")]
+    pub(crate) health: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -68,6 +68,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("describe", &["headwater describe orders"]),
     (
+        "replay",
+        &["headwater replay orders 1767225600000-0 --dry-run"],
+    ),
+    (
         "events",
         &[
             "headwater events orders --since 1h --full",
@@ -138,7 +142,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater accounts rename github work"],
     ),
     ("accounts check", &["headwater accounts check work"]),
-    ("accounts list", &["headwater accounts list"]),
+    (
+        "accounts list",
+        &["headwater accounts list --app github --health refused"],
+    ),
+    ("accounts users", &["headwater accounts users work"]),
     ("accounts delete", &["headwater accounts delete work"]),
     ("data-stores list", &["headwater data-stores list"]),
     (

@@ -45,6 +45,7 @@ impl Client {
             if whole.data.is_empty() {
                 whole.page_info.start_cursor = page.page_info.start_cursor;
             }
+            whole.page_info.is_partial |= page.page_info.is_partial;
             let full = page.data.len() >= limit || page.page_info.is_cut;
             let unwanted = page.data.iter().position(|item| !is_wanted(item));
             let wanted = unwanted.unwrap_or(page.data.len());

@@ -17,4 +17,6 @@ pub(crate) struct PageInfo {
     pub(crate) end_cursor: Option<String>,
     /// Whether the node stopped before the page was full.
     pub(crate) is_cut: bool,
+    /// Whether the node did not look at all that may belong to the list.
+    pub(crate) is_partial: bool,
 }

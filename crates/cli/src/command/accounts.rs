@@ -7,9 +7,11 @@ use anyhow::Result;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::data_stores::props;
 use crate::account;
 use crate::arguments::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
+    ListAccountsArguments,
 };
 use crate::confirm;
 use crate::connect;
@@ -31,7 +33,8 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
         AccountsCommand::Update { account, fields } => update(session, &account, &fields).await?,
         AccountsCommand::Rename { account, name } => rename(session, &account, &name).await?,
         AccountsCommand::Check { account } => return check(session, &account).await,
-        AccountsCommand::List => list(session).await?,
+        AccountsCommand::List(arguments) => list(session, &arguments).await?,
+        AccountsCommand::Users { account } => list_users(session, &account).await?,
         AccountsCommand::Delete { account, confirmed } => {
             delete(session, &account, confirmed.yes).await?;
         }
@@ -105,23 +108,64 @@ async fn check(session: &Session, id_or_name: &str) -> Result<Exit> {
     })
 }
 
-async fn list(session: &Session) -> Result<()> {
-    let accounts = account::list(&session.client).await?;
+async fn list(session: &Session, arguments: &ListAccountsArguments) -> Result<()> {
+    let mut filter = session.client.scope().await?;
+    filter.extend(arguments.app.clone().map(|app| ("app", app)));
+    filter.extend(arguments.health.clone().map(|health| ("health", health)));
+    let is_filtered = arguments.app.is_some() || arguments.health.is_some();
+    let page = session.client.first(&["accounts"], usize::MAX, &filter);
+    let accounts = page.await?.data;
     if accounts.is_empty() && !session.json {
-        output::tell(
-            "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP`",
-        );
+        output::tell(match is_filtered {
+            true => "no account is like this; `headwater accounts list` shows all",
+            false => {
+                "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP`"
+            }
+        });
         return Ok(());
     }
     session.print(&Value::from(accounts.clone()), |_| listing(&accounts))
 }
 
+/// The sources and workflows that use an account, with a note if not all were looked at.
+async fn users(session: &Session, id: &str) -> Result<Vec<Value>> {
+    let path = ["accounts", id, "users"];
+    let page = session.client.first(&path, usize::MAX, &[]).await?;
+    if page.page_info.is_partial {
+        output::note(
+            "the first 1,000 sources and 1,000 workflows were looked at; others may use it",
+        );
+    }
+    Ok(page.data)
+}
+
+async fn list_users(session: &Session, id_or_name: &str) -> Result<()> {
+    let id = account::find_id(&session.client, id_or_name, None).await?;
+    let users = users(session, &id).await?;
+    if users.is_empty() && !session.json {
+        output::note("no source and no workflow names it in its props");
+        return Ok(());
+    }
+    let rows = users.iter().map(|user| {
+        let id = ["source_id", "workflow_id"].map(|field| text(user, field));
+        vec![
+            id.concat(),
+            text(user, "name").to_owned(),
+            props(user),
+            timestamp::listed_millis(&user["succeeded_at_ms"]),
+        ]
+    });
+    let listing = table::listing(&["id", "name", "props", "succeeded"], rows.collect());
+    session.print(&Value::from(users), |_| listing)
+}
+
 async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let id = account::find_id(&session.client, id_or_name, None).await?;
-    confirm::deletion(
-        &format!("Delete account {id_or_name} and revoke its tokens?"),
-        yes,
-    )?;
+    let users = match yes {
+        true => Vec::new(),
+        false => users(session, &id).await?,
+    };
+    confirm::deletion(&question(id_or_name, &users), yes)?;
     let answer = session.client.delete(&["accounts", &id]).await?;
     let deleted = &answer["data"];
     session.print(deleted, |_| id.clone())?;
@@ -131,6 +175,20 @@ async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
         _ => "deleted",
     });
     Ok(())
+}
+
+/// The question whether to delete an account, with the names of what uses it.
+fn question(name: &str, users: &[Value]) -> String {
+    let names: Vec<_> = users.iter().map(|user| text(user, "name")).collect();
+    let uses = match &*names {
+        [] => String::new(),
+        [only] => format!(" {only} uses it and fails from its next run on."),
+        _ => format!(
+            " {} use it and fail from their next runs on.",
+            names.join(", ")
+        ),
+    };
+    format!("Delete account {name} and revoke its tokens?{uses}")
 }
 
 fn listing(accounts: &[Value]) -> String {
@@ -144,4 +202,28 @@ fn listing(accounts: &[Value]) -> String {
         ]
     });
     table::listing(&["id", "app", "name", "health", "created"], rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deletion_names_what_it_breaks() {
+        let users = [json!({"name": "orders"}), json!({"name": "refunds"})];
+        for (users, uses) in [
+            (&users[..0], ""),
+            (
+                &users[..1],
+                " orders uses it and fails from its next run on.",
+            ),
+            (
+                &users[..],
+                " orders, refunds use it and fail from their next runs on.",
+            ),
+        ] {
+            let expected = format!("Delete account work and revoke its tokens?{uses}");
+            assert_eq!(question("work", users), expected);
+        }
+    }
 }

@@ -122,10 +122,15 @@ async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// The sources and workflows that use a data store.
+/// The sources and workflows that use a data store, with a note if not all were looked at.
 async fn users(session: &Session, name: &str) -> Result<Vec<Value>> {
     let path = ["data_stores", name, "users"];
-    session.client.list_scoped(&path).await
+    let scope = session.client.scope().await?;
+    let page = session.client.first(&path, usize::MAX, &scope).await?;
+    if page.page_info.is_partial {
+        output::note("the first 1,000 workflows were looked at; others may use it");
+    }
+    Ok(page.data)
 }
 
 async fn list_users(session: &Session, name: &str) -> Result<()> {
@@ -142,7 +147,8 @@ async fn list_users(session: &Session, name: &str) -> Result<()> {
     session.print(&Value::from(users), |_| listing)
 }
 
-fn props(user: &Value) -> String {
+/// The props of something that uses a thing.
+pub(super) fn props(user: &Value) -> String {
     let props = user["props"].as_array().into_iter().flatten();
     let props: Vec<_> = props.filter_map(Value::as_str).collect();
     props.join(", ")

@@ -73,6 +73,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ),
     ("remove_member", As(&["workspace.remove_member"])),
     ("replay_deliveries", As(&["webhook.replay"])),
+    ("replay_events", As(&["event.replay"])),
     ("replay_run", As(&["run.replay"])),
     ("resume_run", As(&["run.resume"])),
     ("retry_deliveries", As(&["delivery.retry"])),

@@ -16,6 +16,11 @@ pub(crate) fn emitter(dedupe: &str) -> String {
     EMITTER.replace("version:", &format!("dedupe: \"{dedupe}\",\n  version:"))
 }
 
+/// Uses an account, and fails if it is told so.
+pub(crate) const USES_ACCOUNT: &str = "export default { name: 'Uses', version: '0.0.1', \
+    props: { shop: { type: 'app', app: 'shop' } }, run(event) { \
+      if (event.fails) throw new Error('away'); if (!this.shop.$auth.api_key) throw new Error('no key'); } }";
+
 /// Emits every request.
 pub(crate) const INBOX: &str = r#"
 export default {

@@ -12,6 +12,9 @@ mod accounts {
     mod get;
     mod patch;
     mod post;
+    mod users {
+        mod get;
+    }
 }
 mod apps {
     mod get;
@@ -87,6 +90,9 @@ mod event_views {
 }
 mod events {
     mod get;
+    mod replay {
+        mod post;
+    }
 }
 mod healthz {
     mod get;

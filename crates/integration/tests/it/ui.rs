@@ -1,9 +1,11 @@
 //! The web UI: over HTTP where that says it all, and in a real browser.
 
+mod accounts;
 mod browser;
 mod deploying;
 mod events;
 mod missing;
+mod naming;
 mod pages;
 mod policy;
 mod routes;
@@ -18,6 +20,7 @@ mod versions;
 mod views;
 pub(crate) mod visitor;
 mod webhooks;
+mod why_empty;
 mod workflows;
 
 pub(crate) use self::visitor::Visitor;

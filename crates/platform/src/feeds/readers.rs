@@ -8,7 +8,7 @@ use std::{
 use headwater_model::id::{EmitterId, EventId};
 use headwater_store::{ApiKey, Appended, ChannelFilter, LogPosition};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::batch::{Batch, Followed};
 
@@ -26,6 +26,26 @@ struct State {
     readers: HashMap<EmitterId, BTreeMap<u64, Arc<Queue>>>,
     readers_ever: u64,
     read_up_to: Option<LogPosition>,
+    /// Those who read the log themselves, and are told when it grows.
+    watchers: usize,
+    grown: watch::Sender<()>,
+}
+
+/// Somebody who is told when the log grows, until it is dropped.
+pub(super) struct Watcher {
+    readers: Arc<Readers>,
+}
+
+impl Watcher {
+    pub(super) fn grown(&self) -> watch::Receiver<()> {
+        self.readers.state.lock().grown.subscribe()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.readers.state.lock().watchers -= 1;
+    }
 }
 
 impl Readers {
@@ -72,6 +92,13 @@ impl Readers {
         }
     }
 
+    pub(super) fn watch(self: &Arc<Self>) -> Watcher {
+        self.state.lock().watchers += 1;
+        Watcher {
+            readers: Arc::clone(self),
+        }
+    }
+
     fn leave(&self, emitter: &EmitterId, number: u64) {
         let mut state = self.state.lock();
         if let Some(readers) = state.readers.get_mut(emitter) {
@@ -89,7 +116,7 @@ impl Readers {
     /// The place at which the tail continues. Without readers it ends.
     pub(super) fn next_step(&self) -> Option<LogPosition> {
         let mut state = self.state.lock();
-        if state.readers.is_empty() {
+        if state.readers.is_empty() && state.watchers == 0 {
             state.read_up_to = None;
         }
         state.read_up_to
@@ -97,6 +124,9 @@ impl Readers {
 
     pub(super) fn hand_out(&self, events: Vec<Appended>, up_to: LogPosition) {
         let mut state = self.state.lock();
+        if !events.is_empty() {
+            state.grown.send_replace(());
+        }
         let mut found: HashMap<EmitterId, Vec<Followed>> = HashMap::new();
         for appended in events {
             if state.readers.contains_key(&appended.emitter) {

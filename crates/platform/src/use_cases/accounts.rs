@@ -5,6 +5,7 @@ use std::sync::Arc;
 use headwater_model::{
     app::AuthType,
     id::{AccountId, WorkspaceId},
+    limits::PAGE_LIMIT_MAX,
     page::{Page, PageRequest},
     prop::ConfiguredProps,
     time::EpochSeconds,
@@ -18,6 +19,7 @@ use crate::{
     caller::Caller,
     error::PlatformError,
     platform::Platform,
+    use_cases::scanned::{PAGES_MAX, Scanned},
 };
 
 /// A name is a line.
@@ -34,6 +36,24 @@ pub struct NewAccount {
     pub fields: Map<String, Value>,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
+}
+
+/// The accounts to list; a field that is `None` does not narrow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountsFilter {
+    /// The app's name slug.
+    pub app: Option<String>,
+    /// The health of their credentials as of now.
+    pub health: Option<HealthStatus>,
+}
+
+impl AccountsFilter {
+    fn takes(&self, view: &AccountView) -> bool {
+        self.app.as_ref().is_none_or(|app| *app == view.account.app)
+            && self
+                .health
+                .is_none_or(|health| health == view.health.status)
+    }
 }
 
 /// A change of an account; at least one of both.
@@ -154,15 +174,45 @@ impl Platform {
         page: &PageRequest<AccountId>,
     ) -> Result<Page<AccountView>, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
-        let page = self.core.store.accounts(&owner, page).await?;
+        let Page { total_count, items } = self.core.store.accounts(&owner, page).await?;
+        let items = self.shown(items);
+        Ok(Page { total_count, items })
+    }
+
+    /// Those of them that a filter takes. If it leaves some out, the first 1,000 are looked at.
+    pub async fn accounts_like(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        filter: &AccountsFilter,
+        page: &PageRequest<AccountId>,
+    ) -> Result<Scanned<AccountView>, PlatformError> {
+        if *filter == AccountsFilter::default() {
+            let page = self.accounts(caller, workspace_id, page).await?;
+            let is_whole = true;
+            return Ok(Scanned { page, is_whole });
+        }
+        let mut found = Vec::new();
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
+        for _ in 0..PAGES_MAX {
+            let Some(part) = next else { break };
+            let items = self
+                .accounts(caller, workspace_id.clone(), &part)
+                .await?
+                .items;
+            next = part.behind(&items, |view| view.account.id.clone());
+            found.extend(items.into_iter().filter(|view| filter.takes(view)));
+        }
+        let is_whole = next.is_none();
+        Ok(Scanned::of(found, |view| &view.account.id, page, is_whole))
+    }
+
+    fn shown(&self, accounts: Vec<Account>) -> Vec<AccountView> {
         let now_at = self.core.env.now_at();
-        let items = page.items.into_iter();
-        Ok(Page {
-            total_count: page.total_count,
-            items: items
-                .map(|account| AccountView::new(account, now_at))
-                .collect(),
-        })
+        let accounts = accounts.into_iter();
+        accounts
+            .map(|account| AccountView::new(account, now_at))
+            .collect()
     }
 
     /// One account.

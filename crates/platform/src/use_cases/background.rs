@@ -175,18 +175,23 @@ impl Platform {
         self.core.store.trim_runs(keep, BATCH).await
     }
 
-    /// Wakes those that got work and returns the time to wait.
-    fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
-        for runnable in &progress.woken {
+    /// Tells those that got work.
+    pub(super) fn wake(self: &Arc<Self>, runnables: &[RunnableId], webhooks: &[WebhookId]) {
+        for runnable in runnables {
             match runnable {
                 RunnableId::Source(id) => self.runners.send(id, Command::Claim),
                 RunnableId::Workflow(id) => self.workflows.wake(id),
             }
         }
-        self.core.metrics.done(chore, progress.done);
-        for id in &progress.woken_webhooks {
+        for id in webhooks {
             self.couriers.wake(id);
         }
+    }
+
+    /// Wakes those that got work and returns the time to wait.
+    fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
+        self.wake(&progress.woken, &progress.woken_webhooks);
+        self.core.metrics.done(chore, progress.done);
         if chore == Chore::Dispatch {
             self.quotas.note_undispatched(progress.behind);
         }

@@ -1,19 +1,13 @@
 //! The sources and workflows that use a data store: those of its owner, by their props and their steps' props.
 
-use headwater_model::{
-    id::{DeploymentId, RunnableId},
-    limits::PAGE_LIMIT_MAX,
-    page::{Page, PageRequest, Position},
-};
-use headwater_store::{DataStoreRef, RunnableFilter, RunnableScope, Wanted};
+use headwater_model::{id::RunnableId, page::PageRequest};
+use headwater_store::{DataStoreRef, RunnableFilter, RunnableScope, Wanted, Workflow};
 
+use super::scanned::Scanned;
 use crate::{
     caller::Caller, error::PlatformError, platform::Platform,
-    use_cases::data_stores::NamedDataStore, workflows::Content,
+    use_cases::data_stores::NamedDataStore,
 };
-
-/// Pages of workflows that are looked at; each reads the workflow's deployment.
-const PAGES_MAX: usize = 10;
 
 /// A source or workflow that uses a data store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +31,7 @@ impl Platform {
         caller: &Caller,
         named: &NamedDataStore,
         page: &PageRequest<RunnableId>,
-    ) -> Result<Page<DataStoreUser>, PlatformError> {
+    ) -> Result<Scanned<DataStoreUser>, PlatformError> {
         let store = self.known_data_store(caller, named).await?;
         let now_ms = self.core.env.now_ms();
         if self.core.store.data_store(&store, now_ms).await?.is_none() {
@@ -52,14 +46,16 @@ impl Platform {
                 props: source.props,
             })
             .collect();
-        users.extend(self.workflows_with(&store).await?);
-        Ok(page_of(users, page))
+        let (workflows, is_whole) = self.workflows_with(&store).await?;
+        users.extend(workflows);
+        Ok(Scanned::of(users, |user| &user.runnable, page, is_whole))
     }
 
+    /// The workflows that use a data store, and whether all were looked at.
     async fn workflows_with(
         &self,
         store: &DataStoreRef,
-    ) -> Result<Vec<DataStoreUser>, PlatformError> {
+    ) -> Result<(Vec<DataStoreUser>, bool), PlatformError> {
         let owner = &store.owner;
         let filter = RunnableFilter {
             scope: match &owner.workspace_id {
@@ -68,103 +64,45 @@ impl Platform {
             },
             wanted: Wanted::default(),
         };
-        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
+        let (workflows, is_whole) = self.first_workflows(&filter).await?;
         let mut users = Vec::new();
-        for _ in 0..PAGES_MAX {
-            let Some(page) = next else { break };
-            let workflows = self.core.store.workflows(&filter, &page).await?.items;
-            next = page.behind(&workflows, |workflow| workflow.id.clone());
-            // Those that the user deployed in a workspace use the workspace's data stores.
-            for workflow in workflows
-                .into_iter()
-                .filter(|workflow| workflow.owner.tenant() == owner.tenant())
-            {
-                let stores = match self.data_stores_of(&workflow.deployment_id).await {
-                    // Another workflow that cannot be read is nothing to this data store.
-                    Err(PlatformError::Internal(error)) => {
-                        tracing::error!(workflow_id = %workflow.id, error, "its data stores are not known");
-                        continue;
-                    }
-                    stores => stores?,
-                };
-                let props: Vec<_> = stores
-                    .into_iter()
-                    .filter(|(_, name)| name == store.name.as_str())
-                    .map(|(prop, _)| prop)
-                    .collect();
-                if !props.is_empty() {
-                    users.push(DataStoreUser {
-                        runnable: workflow.id.into(),
-                        name: workflow.name,
-                        props,
-                    });
+        // Those that the user deployed in a workspace use the workspace's data stores.
+        for workflow in workflows
+            .into_iter()
+            .filter(|workflow| workflow.owner.tenant() == owner.tenant())
+        {
+            let stores = match self.data_stores_of(&workflow).await {
+                // Another workflow that cannot be read is nothing to this data store.
+                Err(PlatformError::Internal(error)) => {
+                    tracing::error!(workflow_id = %workflow.id, error, "its data stores are not known");
+                    continue;
                 }
+                stores => stores?,
+            };
+            let props: Vec<_> = stores
+                .into_iter()
+                .filter(|(_, name)| name == store.name.as_str())
+                .map(|(prop, _)| prop)
+                .collect();
+            if !props.is_empty() {
+                users.push(DataStoreUser {
+                    runnable: workflow.id.into(),
+                    name: workflow.name,
+                    props,
+                });
             }
         }
-        Ok(users)
+        Ok((users, is_whole))
     }
 
-    /// The data stores of a deployment's steps, as `STEP.PROP` with the name.
+    /// The data stores of a workflow's steps, as `STEP.PROP` with the name.
     async fn data_stores_of(
         &self,
-        id: &DeploymentId,
+        workflow: &Workflow,
     ) -> Result<Vec<(String, String)>, PlatformError> {
-        let store = &*self.core.store;
-        let Some(deployment) = store.deployment(id).await? else {
-            return Ok(Vec::new());
-        };
-        Content::of(&deployment)?.data_stores(store).await
-    }
-}
-
-/// A page of users in the order of their ids.
-fn page_of(users: Vec<DataStoreUser>, page: &PageRequest<RunnableId>) -> Page<DataStoreUser> {
-    let total_count = users.len() as u64;
-    let limit = page.limit as usize;
-    let items = match &page.position {
-        Position::First => users.into_iter().take(limit).collect(),
-        Position::After(id) => {
-            let after = users.into_iter().filter(|user| user.runnable > *id);
-            after.take(limit).collect()
+        match self.content_of(workflow).await? {
+            Some(content) => content.data_stores(&*self.core.store).await,
+            None => Ok(Vec::new()),
         }
-        Position::Before(id) => {
-            let mut before: Vec<_> = users
-                .into_iter()
-                .filter(|user| user.runnable < *id)
-                .collect();
-            before.split_off(before.len().saturating_sub(limit))
-        }
-    };
-    Page { total_count, items }
-}
-
-#[cfg(test)]
-mod tests {
-    use headwater_model::{
-        id::{SourceId, WorkflowId},
-        time::EpochMs,
-    };
-
-    use super::*;
-
-    #[test]
-    fn users_are_paged_both_ways() {
-        let source = |ms| RunnableId::from(SourceId::new(EpochMs(ms), 0));
-        let ids = [source(1), source(2), WorkflowId::new(EpochMs(0), 0).into()];
-        let page = |position| {
-            let users = ids.clone().map(|runnable| DataStoreUser {
-                runnable,
-                name: String::new(),
-                props: Vec::new(),
-            });
-            let page = page_of(users.into(), &PageRequest { limit: 2, position });
-            assert_eq!(page.total_count, 3);
-            let items = page.items.into_iter();
-            items.map(|user| user.runnable).collect::<Vec<_>>()
-        };
-        assert_eq!(page(Position::First), ids[..2]);
-        assert_eq!(page(Position::After(ids[1].clone())), ids[2..]);
-        assert_eq!(page(Position::Before(ids[2].clone())), ids[..2]);
-        assert_eq!(page(Position::Before(ids[1].clone())), ids[..1]);
     }
 }

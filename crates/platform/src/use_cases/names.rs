@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use headwater_model::id::{EmitterId, ListenerId};
-use headwater_store::NAMES_READ_MAX;
+use headwater_store::{NAMES_READ_MAX, Owner};
 
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
@@ -32,13 +32,34 @@ impl Platform {
         listeners: impl IntoIterator<Item = ListenerId>,
     ) -> Result<KnownNames, PlatformError> {
         let emitters = emitters.into_iter().map(ListenerId::from);
-        let mut ids: Vec<_> = emitters.chain(listeners).collect();
+        let ids = emitters.chain(listeners).collect();
+        self.known_names(caller, ids, |_| true).await
+    }
+
+    /// The names of those emitters whose owner is wanted.
+    pub(super) async fn names_of(
+        &self,
+        caller: &Caller,
+        emitters: impl IntoIterator<Item = EmitterId>,
+        is_wanted: impl Fn(&Owner) -> bool,
+    ) -> Result<KnownNames, PlatformError> {
+        let ids = emitters.into_iter().map(ListenerId::from).collect();
+        self.known_names(caller, ids, is_wanted).await
+    }
+
+    async fn known_names(
+        &self,
+        caller: &Caller,
+        mut ids: Vec<ListenerId>,
+        is_wanted: impl Fn(&Owner) -> bool,
+    ) -> Result<KnownNames, PlatformError> {
         ids.sort();
         ids.dedup();
         let mut known = HashMap::new();
         for part in ids.chunks(NAMES_READ_MAX) {
             let found = self.core.store.names(part).await?.into_iter();
-            let seen = found.filter(|named| caller.may_see(&named.owner));
+            let seen =
+                found.filter(|named| caller.may_see(&named.owner) && is_wanted(&named.owner));
             known.extend(seen.map(|named| (named.id, named.name)));
         }
         Ok(KnownNames(known))

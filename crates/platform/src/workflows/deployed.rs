@@ -8,7 +8,7 @@ use std::{
 use headwater_engine::{WorkerOwner, WorkerSpec, WorkerState};
 use headwater_model::{
     hash::ArtifactHash,
-    id::{ComponentId, DeploymentId, SourceId, TriggerId},
+    id::{AccountId, ComponentId, DeploymentId, SourceId, TriggerId},
     prop::{ConfiguredProps, PropKind},
 };
 use headwater_store::{Deployment, SavedComponent, Store, Workflow};
@@ -139,6 +139,27 @@ impl Content {
                 if let Some(Value::String(name)) = value {
                     found.push((format!("{namespace}.{}", prop.name), name));
                 }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The accounts of steps, as `STEP.PROP` with the id; without those that an expression names in each run.
+    ///
+    /// # Errors
+    /// As [`Content::definition`].
+    pub(crate) fn accounts(&self) -> Result<Vec<(String, AccountId)>, PlatformError> {
+        let definition = self.definition()?;
+        let mut found = Vec::new();
+        for node in definition.nodes().filter(|node| !node.is_disabled) {
+            let NodeKind::Step(step) = &node.kind else {
+                continue;
+            };
+            for (prop, given) in &step.props {
+                let literal = compiled_literal(given);
+                let id =
+                    literal.and_then(|value| value.get("authProvisionId")?.as_str()?.parse().ok());
+                found.extend(id.map(|id| (format!("{}.{prop}", node.namespace.as_str()), id)));
             }
         }
         Ok(found)

@@ -42,7 +42,7 @@ pub(super) async fn retry(
 }
 
 /// Makes a delivery due at once, in its webhook's generation.
-pub(super) async fn make_due(
+pub(crate) async fn make_due(
     connection: &Connection,
     id: &str,
     generation: i64,

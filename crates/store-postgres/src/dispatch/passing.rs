@@ -2,6 +2,7 @@
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
+    event::EventRef,
     id::EventId,
     limits::HOPS_MAX,
 };
@@ -11,6 +12,7 @@ use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
+    event_row::NOT_DELETED,
     row::{get, raw, signed, unsigned},
 };
 
@@ -56,6 +58,32 @@ pub(super) async fn after(
         found.push(passing(row)?);
     }
     Ok(found)
+}
+
+/// An event of the log, unless it is gone.
+pub(super) async fn of(
+    connection: &Connection,
+    event: &EventRef,
+) -> Result<Option<Passing>, StoreError> {
+    let id = &event.id;
+    let rows = connection
+        .query(
+            &format!(
+                "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+                        octet_length(event)::bigint AS bytes
+                 FROM events LEFT JOIN emitters USING (emitter_id)
+                 WHERE emitter_id = $1 AND class IN ({ordinary}, {errors}, {logs}, {scheduled}) AND ms = $2
+                       AND sequence = $3 AND {NOT_DELETED}",
+                ordinary = ChannelClass::Ordinary.code(),
+                errors = ChannelClass::Errors.code(),
+                logs = ChannelClass::Logs.code(),
+                scheduled = ChannelClass::Scheduled.code(),
+            ),
+            &[&event.emitter.as_str(), &signed(id.ms), &signed(id.sequence)],
+        )
+        .await
+        .map_err(failed("looking for an event to pass on"))?;
+    rows.first().map(passing).transpose()
 }
 
 fn passing(row: &Row) -> Result<Passing, StoreError> {

@@ -140,7 +140,7 @@ impl Step<'_> {
         self.rooms
             .take(self.connection, event, to, self.now_ms)
             .await?;
-        pairs::enqueue(self.connection, event, pair, self.now_ms).await?;
+        pairs::enqueue(self.connection, event, pair, (self.now_ms, 0)).await?;
         self.woken.insert(pair.runnable()?);
         Ok(None)
     }

@@ -41,7 +41,7 @@ pub(super) fn retry(
 }
 
 /// Makes a delivery due at once, in its webhook's generation.
-pub(super) fn make_due(
+pub(crate) fn make_due(
     connection: &Connection,
     id: &str,
     generation: i64,

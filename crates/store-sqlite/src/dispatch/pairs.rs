@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::LazyLock};
 
 use headwater_model::{
     channel::ChannelClass,
-    id::{RunnableId, WebhookId, WorkflowId},
+    id::{ListenerId, RunnableId, WebhookId, WorkflowId},
     time::EpochMs,
 };
 use headwater_store::{
@@ -33,7 +33,7 @@ pub(super) struct Pair {
     /// The workflow's trigger that has the subscription.
     trigger: Option<String>,
     /// The generation of the listener if it is a webhook that takes events.
-    webhook_generation: Option<i64>,
+    pub(super) webhook_generation: Option<i64>,
 }
 
 impl Pair {
@@ -50,16 +50,20 @@ impl Pair {
         parsed_listener(&self.listener)
     }
 
+    pub(super) fn listener_id(&self) -> Result<ListenerId, StoreError> {
+        parsed_listener(&self.listener)
+    }
+
     /// Whether the listener is a workflow that takes events.
     pub(super) fn is_workflow(&self) -> bool {
         self.runnable_owner.is_some() && self.listener.starts_with(WorkflowId::PREFIX)
     }
 
-    /// The seed for the id of the pair's invocation or delivery.
-    fn seed(&self, event: &Passing) -> Seed {
+    /// The seed for the id of the pair's invocation or delivery. Dispatch, which passes a pair on once, has the salt 0.
+    fn seed(&self, event: &Passing, salt: i64) -> Seed {
         Seed {
             row: event.position,
-            number: self.subscription,
+            number: self.subscription ^ salt,
         }
     }
 }
@@ -158,9 +162,9 @@ pub(super) fn enqueue(
     connection: &Connection,
     event: &Passing,
     pair: &Pair,
-    now_ms: EpochMs,
+    (now_ms, salt): (EpochMs, i64),
 ) -> Result<(), StoreError> {
-    let id = derived_id::invocation(now_ms, pair.seed(event));
+    let id = derived_id::invocation(now_ms, pair.seed(event, salt));
     let trigger = name_of(&Trigger::Event)?;
     connection
         .execute_prepared(
@@ -191,9 +195,9 @@ pub(super) fn deliver(
     connection: &Connection,
     event: &Passing,
     pair: &Pair,
-    now_ms: EpochMs,
+    (now_ms, salt): (EpochMs, i64),
 ) -> Result<(), StoreError> {
-    let id = derived_id::delivery(now_ms, pair.seed(event));
+    let id = derived_id::delivery(now_ms, pair.seed(event, salt));
     connection
         .execute_prepared(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,

@@ -2,16 +2,18 @@
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
+    event::EventRef,
     id::EventId,
     limits::HOPS_MAX,
 };
 use headwater_store::StoreError;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 use serde_json::value::RawValue;
 
 use crate::{
     connection::failed,
-    row::{get, raw, unsigned},
+    event_row::NOT_DELETED,
+    row::{get, raw, signed, unsigned},
 };
 
 /// An event past the cursor, without its data.
@@ -56,6 +58,29 @@ pub(super) fn after(
         found.push(passing(row)?);
     }
     Ok(found)
+}
+
+/// An event of the log, unless it is gone.
+pub(super) fn of(connection: &Connection, event: &EventRef) -> Result<Option<Passing>, StoreError> {
+    let failed = failed("looking for an event to pass on");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+                    octet_length(event) AS bytes
+             FROM events LEFT JOIN emitters USING (emitter_id)
+             WHERE emitter_id = ? AND class IN ({ordinary}, {errors}, {logs}, {scheduled}) AND ms = ? AND sequence = ?
+                   AND {NOT_DELETED}",
+            ordinary = ChannelClass::Ordinary.code(),
+            errors = ChannelClass::Errors.code(),
+            logs = ChannelClass::Logs.code(),
+            scheduled = ChannelClass::Scheduled.code(),
+        ))
+        .map_err(&failed)?;
+    let id = &event.id;
+    let of = params![event.emitter.as_str(), signed(id.ms), id.sequence];
+    let mut rows = statement.query(of).map_err(&failed)?;
+    let row = rows.next().map_err(&failed)?;
+    row.map(passing).transpose()
 }
 
 fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {

@@ -112,11 +112,11 @@ impl<'a> Step<'a> {
             self.pairs_left -= 1;
             partial.subscription = pair.subscription;
             if pair.is_webhook() {
-                pairs::deliver(self.connection, event, pair, self.now_ms)?;
+                pairs::deliver(self.connection, event, pair, (self.now_ms, 0))?;
                 self.woken_webhooks.insert(pair.webhook()?);
                 deliveries += 1;
             } else if queued == Some(true) {
-                pairs::enqueue(self.connection, event, pair, self.now_ms)?;
+                pairs::enqueue(self.connection, event, pair, (self.now_ms, 0))?;
                 self.woken.insert(pair.runnable()?);
             } else if queued.is_none() && pair.runnable_owner.is_some() {
                 self.report_hop_limit(event, &mut partial)?;

@@ -132,7 +132,7 @@ impl Step<'_> {
             owner: pair.runnable_owner.as_deref().unwrap_or_default(),
         };
         self.rooms.take(self.connection, event, to, self.now_ms)?;
-        pairs::enqueue(self.connection, event, pair, self.now_ms)?;
+        pairs::enqueue(self.connection, event, pair, (self.now_ms, 0))?;
         self.woken.insert(pair.runnable()?);
         Ok(None)
     }

@@ -1,9 +1,9 @@
 // Live rows: new ones are put on top, at most once a frame, and old ones go, so that a page stays as large as it is.
 // Paused or scrolled down, they are counted instead, and come when they are asked for.
 {
-  const ROWS_MAX = 500;
   const MESSAGES_MAX = 500;
   const list = document.querySelector("[data-rows]");
+  const ROWS_MAX = Number(list?.dataset.rowsMax ?? 500);
 
   if (hw.live?.bar && list) {
     const showNew = hw.live.bar.querySelector("[data-live-show]");
@@ -31,10 +31,20 @@
       waiting = [];
       let count = 0;
       for (const message of messages) count += message.count;
-      const rows = taken(messages);
+      // What the page was read with comes again where the two cannot be told apart before.
+      const known = new Set([...list.children].map((row) => row.dataset.row));
+      const found = taken(messages);
+      const rows = found.filter((row) => !known.has(row.dataset.row));
+      count -= found.length - rows.length;
+      if (count === 0) return;
       for (const row of rows) row.classList.add("fresh");
       list.prepend(...rows);
       while (list.children.length > ROWS_MAX) list.lastElementChild.remove();
+      const inAll = document.querySelector("[data-in-all]");
+      if (inAll) {
+        inAll.dataset.inAll = Number(inAll.dataset.inAll) + count;
+        inAll.textContent = `${Number(inAll.dataset.inAll).toLocaleString("en")} in all`;
+      }
       total += count;
       drawn += rows.length;
       const isWhole = drawn === total && total <= ROWS_MAX;
@@ -46,6 +56,10 @@
 
     hw.live.hear("rows", ({ html, count }, id) => {
       parameters.set("after", id);
+      if (count === 0) {
+        if (!hw.live.isPaused) shown = id;
+        return;
+      }
       if (!hw.live.isPaused && scrollY > 200) hw.live.pause();
       if (hw.live.isPaused) {
         held += count;

@@ -2,6 +2,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod change;
+pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod list;
 pub(crate) mod selected;

@@ -5,6 +5,7 @@ pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod list;
 mod neighbours;
+pub(crate) mod selected;
 pub(crate) mod show;
 pub(crate) mod view_change;
 mod views;

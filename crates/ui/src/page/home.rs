@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{page::PageRequest, webhook::DeliveryState};
-use headwater_platform::{DeliveryFilter, RunHour, SourceHealth, SourceView, Wanted, Webhook};
+use headwater_model::{event_search::EventPlace, page::PageRequest, webhook::DeliveryState};
+use headwater_platform::{
+    DeliveryFilter, EventsSearch, FoundEvent, LogPosition, PlatformError, RunHour, SourceHealth,
+    SourceView, Wanted, Webhook,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -14,12 +17,12 @@ use super::{
     webhooks::list::{name, state_of},
 };
 use crate::{
-    address::Address as _,
     part::{
         code::copyable,
+        empty::empty,
         event_list::live_bar,
         icon::{Icon, icon},
-        payload,
+        news::{self, Line},
         strip::strip,
         text::{self, counted},
         time,
@@ -32,8 +35,6 @@ use crate::{
 
 /// Sources that are looked at; the list has the others.
 const LOOKED_AT: u32 = 100;
-/// Sources with the newest events that are shown.
-const NEWEST: usize = 10;
 
 /// Everything that the page shows.
 struct Overview {
@@ -47,6 +48,7 @@ struct Overview {
 /// Shows the state of everything at a glance.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let overview = overview(&ui, &visitor).await?;
+    let (newest, up_to) = newest(&ui, &visitor).await?;
     let body = html! {
         header.title { h1 { "Home" } }
         (live_bar())
@@ -57,11 +59,12 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
                 (failing(&overview, &visitor))
                 (strip(&bars(&overview.hours, &visitor)))
                 (numbers(&overview))
-                (newest(&overview, &visitor))
             }
         }
+        (newest)
     };
     Ok(Page::of(Section::Home, "Home", body)
+        .news(visitor.workspace.as_ref(), up_to)
         .changing(&Topic::Sources, &visitor)
         .changing(&Topic::Webhooks, &visitor)
         .command("headwater list")
@@ -124,8 +127,8 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
             }
             @for webhook in &webhooks {
                 li.card data-row=(webhook.id) {
-                    (state_of(webhook, visitor)) " "
-                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) }
+                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } " "
+                    (state_of(webhook, visitor))
                     @if let Some(reason) = &webhook.disabled_reason { p { (text::line(reason)) } }
                 }
             }
@@ -153,35 +156,45 @@ fn numbers(overview: &Overview) -> Markup {
     }
 }
 
-fn newest(overview: &Overview, visitor: &Visitor) -> Markup {
-    let mut newest: Vec<_> = overview
-        .sources
-        .iter()
-        .filter_map(|(view, health)| Some((view, health.last_event.as_ref()?)))
-        .collect();
-    newest.sort_by_key(|(_, event)| std::cmp::Reverse(event.indexed_at_ms));
-    newest.truncate(NEWEST);
-    html! {
+/// The newest events, and the position of the log from which on the page follows what comes.
+async fn newest(ui: &Ui, visitor: &Visitor) -> Result<(Markup, LogPosition), PlatformError> {
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    // Before the events are read, so that none is missed; those that come twice have the same keys.
+    let up_to = platform.news_begin().await?;
+    let search = EventsSearch {
+        workspace_id: visitor.workspace.clone(),
+        limit: news::ROWS as u32,
+        ..EventsSearch::default()
+    };
+    let found = platform.search_events(caller, search).await?.events;
+    let emitters = found.iter().map(|event| event.emitter.clone());
+    let names = platform.names(caller, emitters, []).await?;
+    let summaries: Vec<_> = found.iter().map(summary).collect();
+    let lines = found.iter().zip(&summaries).map(|(event, summary)| Line {
+        place: EventPlace {
+            id: event.id,
+            emitter: event.emitter.clone(),
+        },
+        indexed_at_ms: event.indexed_at_ms,
+        name: names
+            .of_emitter(&event.emitter)
+            .unwrap_or(event.emitter.as_str()),
+        summary,
+    });
+    let lines: Vec<_> = lines.collect();
+    let shown = html! {
         h2 { "Newest events" }
-        @if newest.is_empty() { p.note { "No source has emitted an event that is kept." } }
-        @else {
-            table.list {
-                thead { tr { th scope="col" { "Time" } th scope="col" { "Source" } th scope="col" { "Event" } } }
-                tbody {
-                    @for (view, event) in &newest {
-                        tr data-row=(event.id) {
-                            td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
-                            td data-label="Source" { a href={ "/sources/" (view.source.id) } { (text::line(&view.source.spec.name)) } }
-                            th scope="row" {
-                                a href={ (view.source.id.address()) "/events/" (event.id) } {
-                                    @match &event.summary { Some(summary) => { (payload::inline(text::line(summary))) } None => { (event.id) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        (news::table(&lines, visitor.now_ms))
+        @if lines.is_empty() { (empty("No source and no workflow has emitted an event that is kept.", html! { p { "Those that come appear here." } })) }
+    };
+    Ok((shown, up_to))
+}
+
+/// The line of an event: its summary, or its beginning.
+fn summary(event: &FoundEvent) -> String {
+    match &event.summary {
+        Some(summary) if !summary.trim().is_empty() => summary.clone(),
+        _ => serde_json::to_string(&event.data).unwrap_or_default(),
     }
 }
 

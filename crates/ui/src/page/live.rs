@@ -22,16 +22,23 @@ use futures::{
 };
 use headwater_model::{
     event::Event,
-    id::{EmitterId, EventId},
+    event_search::EventPlace,
+    id::{EmitterId, EventId, WorkspaceId},
     time::EpochMs,
 };
-use headwater_platform::{Change, DeployPart, Follow, Portion, default_channels};
+use headwater_platform::{
+    Change, DeployPart, Follow, LogPosition, News, Portion, default_channels,
+};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use crate::{
-    part::{event_row, progress},
+    part::{
+        event_row,
+        news::{self, Line},
+        progress,
+    },
     problem::Problem,
     reply::FormReply,
     state::{StreamPlace, Ui},
@@ -51,10 +58,10 @@ const ROWS_MAX: usize = 50;
 /// The topics of a page, and up to where it shows them.
 #[derive(Deserialize)]
 pub(crate) struct Followed {
-    /// `source:dc_…` or `workflow:p_…` for rows, `changes:…` for parts, `work:…` for the progress of a form, with commas
+    /// `source:dc_…`, `workflow:p_…` or `news:…` for rows, `changes:…` for parts, `work:…` for the progress of a form, with commas
     /// between.
     of: String,
-    /// The newest event that the page shows.
+    /// The newest event that the page shows; of news, the position of the log up to which it shows them.
     #[serde(default)]
     after: Option<String>,
     #[serde(default)]
@@ -92,6 +99,10 @@ pub(crate) async fn show(
         Some(emitter) => portions(&ui, &visitor, emitter, &headers, &given).await?,
         None => stream::pending().boxed(),
     };
+    let news = match &topics.news {
+        Some(workspace) => news(&ui, &visitor, workspace.clone(), &headers, &given).await?,
+        None => stream::pending().boxed(),
+    };
     let work = match &topics.work {
         Some(name) => {
             let session = &visitor.signed_in().session.id;
@@ -112,6 +123,7 @@ pub(crate) async fn show(
         ui,
         topics,
         portions,
+        news,
         changes,
         work,
         ticks: interval(HANDSHAKE_EVERY),
@@ -148,6 +160,24 @@ async fn portions(
     Ok(ui.platform.follow(visitor.caller(), follow).await?.boxed())
 }
 
+/// The events of everything after the position that the page has.
+async fn news(
+    ui: &Ui,
+    visitor: &Visitor,
+    workspace: Option<WorkspaceId>,
+    headers: &HeaderMap,
+    given: &Followed,
+) -> Result<BoxStream<'static, News>, Problem> {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let after = last.or(given.after.as_deref());
+    let after = match after.and_then(|position| position.parse().ok()) {
+        Some(position) => LogPosition(position),
+        None => ui.platform.news_begin().await?,
+    };
+    let news = ui.platform.news(visitor.caller(), workspace, after);
+    Ok(news.await?.boxed())
+}
+
 fn answer(messages: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -164,6 +194,7 @@ struct Following {
     secret: String,
     topics: Topics,
     portions: BoxStream<'static, Portion>,
+    news: BoxStream<'static, News>,
     changes: BoxStream<'static, Change>,
     work: BoxStream<'static, Vec<DeployPart>>,
     ticks: Interval,
@@ -183,6 +214,7 @@ impl Following {
                     let emitter = self.topics.rows.as_ref()?;
                     return Some(rows(emitter, portion?.events(), &self.ui));
                 }
+                news = self.news.next() => return Some(news_rows(&news?, &self.ui)),
                 change = self.changes.next() => {
                     let change = change?;
                     self.has_changed |= self.topics.changes.iter().any(|topic| topic.covers(&change));
@@ -221,6 +253,31 @@ fn begun(parts: &[DeployPart]) -> Bytes {
     Bytes::from(format!("event: progress\ndata: {data}\n\n"))
 }
 
+/// The same for events of everything. A message without rows says how far the log was read.
+fn news_rows(news: &News, ui: &Ui) -> Bytes {
+    let now_ms = ui.env().now_ms();
+    let shown = news.events.iter().rev().take(news::ROWS);
+    let html: String = shown
+        .map(|new| {
+            let line = Line {
+                place: EventPlace {
+                    id: new.event.id,
+                    emitter: new.emitter.clone(),
+                },
+                indexed_at_ms: new.event.indexed_at_ms,
+                name: &new.name,
+                summary: &event_row::summary(&new.event),
+            };
+            news::row(&line, now_ms).into_string()
+        })
+        .collect();
+    let data = json!({ "list": "events", "html": html, "count": news.events.len() });
+    Bytes::from(format!(
+        "id: {}\nevent: rows\ndata: {data}\n\n",
+        news.up_to.0
+    ))
+}
+
 /// One message with the rows of some events, newest first as the page has them.
 fn rows<'a>(emitter: &EmitterId, events: impl Iterator<Item = &'a Event>, ui: &Ui) -> Bytes {
     let events: Vec<_> = events.collect();
@@ -230,7 +287,7 @@ fn rows<'a>(emitter: &EmitterId, events: impl Iterator<Item = &'a Event>, ui: &U
     let now_ms = ui.env().now_ms();
     let shown = events.iter().rev().take(ROWS_MAX);
     let html: String = shown
-        .map(|event| event_row::row(emitter, event, now_ms).into_string())
+        .map(|event| event_row::row(emitter, event, false, now_ms).into_string())
         .collect();
     let data = json!({ "list": "events", "html": html, "count": events.len() });
     Bytes::from(format!("id: {}\nevent: rows\ndata: {data}\n\n", last.id))

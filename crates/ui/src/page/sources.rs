@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod head;
 pub(crate) mod list;
 pub(crate) mod logs;
+mod no_events;
 pub(crate) mod roll_back;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -1,19 +1,21 @@
 //! Subscriptions on the pages of both their sides: names, rows, the form that adds one, and the one that removes it.
 
+use std::collections::HashMap;
+
 use headwater_model::{
-    id::{EmitterId, ListenerId, WorkspaceId},
+    id::{EmitterId, ListenerId, UserId, WorkspaceId},
     page::PageRequest,
     subscription::{EmitterPattern, Subscription},
 };
-use headwater_platform::{PlatformError, Wanted};
+use headwater_platform::{KnownNames, PlatformError, Wanted};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::{
-    address::Address as _,
-    page::webhooks::list::name,
+    page::webhooks::list::name as webhook_name,
     part::{
         icon::{Icon, icon},
+        name::{self, named},
         text,
     },
     problem::capital,
@@ -72,6 +74,11 @@ pub(crate) struct Things {
     sources: Vec<Named>,
     workflows: Vec<Named>,
     webhooks: Vec<Named>,
+    /// The names of what is subscribed, whether it is offered or not.
+    known: KnownNames,
+    /// The names of workspaces all of whose events somebody gets.
+    workspaces: HashMap<WorkspaceId, String>,
+    own: UserId,
 }
 
 impl Things {
@@ -100,7 +107,7 @@ impl Things {
                 platform.webhooks(caller, workspace.cloned(), &page).await
             },
         )?;
-        let named = |id: String, name: &str| Named {
+        let thing = |id: String, name: &str| Named {
             id,
             name: name.to_owned(),
         };
@@ -108,51 +115,71 @@ impl Things {
             sources: sources
                 .items
                 .iter()
-                .map(|view| named(view.source.id.to_string(), &view.source.spec.name))
+                .map(|view| thing(view.source.id.to_string(), &view.source.spec.name))
                 .collect(),
             workflows: workflows
                 .items
                 .iter()
-                .map(|workflow| named(workflow.id.to_string(), &workflow.name))
+                .map(|workflow| thing(workflow.id.to_string(), &workflow.name))
                 .collect(),
             webhooks: webhooks
                 .items
                 .iter()
-                .map(|webhook| named(webhook.id.to_string(), name(webhook)))
+                .map(|webhook| thing(webhook.id.to_string(), webhook_name(webhook)))
                 .collect(),
+            known: KnownNames::default(),
+            workspaces: HashMap::new(),
+            own: caller.user_id().clone(),
         })
     }
 
-    fn link(&self, id: &str, address: &str) -> Markup {
-        let mut all = self
-            .sources
-            .iter()
-            .chain(&self.workflows)
-            .chain(&self.webhooks);
-        html! {
-            a href=(address) {
-                @match all.find(|thing| thing.id == id) {
-                    Some(thing) => { (text::line(&thing.name)) }
-                    None => { code { (id) } }
-                }
+    /// The same with the names of both sides of these subscriptions.
+    pub(crate) async fn naming(
+        mut self,
+        ui: &Ui,
+        visitor: &Visitor,
+        subscriptions: &[Subscription],
+    ) -> Result<Self, PlatformError> {
+        let emitters = subscriptions.iter().filter_map(|one| match &one.emitter {
+            EmitterPattern::One(id) => Some(id.clone()),
+            EmitterPattern::AllSources
+            | EmitterPattern::AllWorkflows
+            | EmitterPattern::User(_)
+            | EmitterPattern::Workspace(_) => None,
+        });
+        let listeners = subscriptions.iter().map(|one| one.listener.clone());
+        let names = ui.platform.names(visitor.caller(), emitters, listeners);
+        self.known = names.await?;
+        for one in subscriptions {
+            let EmitterPattern::Workspace(id) = &one.emitter else {
+                continue;
+            };
+            if self.workspaces.contains_key(id) {
+                continue;
+            }
+            // Somebody who left it keeps the subscription.
+            if let Ok(view) = ui.platform.workspace(visitor.caller(), id).await {
+                self.workspaces.insert(id.clone(), view.workspace.name);
             }
         }
+        Ok(self)
     }
 
     pub(crate) fn emitter(&self, pattern: &EmitterPattern) -> Markup {
         html! {
             @match pattern {
-                EmitterPattern::One(id) => { (self.link(&id.to_string(), &id.address())) }
+                EmitterPattern::One(id) => { (name::emitter(&self.known, id)) }
                 EmitterPattern::AllSources => { "every source" }
                 EmitterPattern::AllWorkflows => { "every workflow" }
+                EmitterPattern::User(id) if *id == self.own => { span title=(id) { "everything that you deploy" } }
                 EmitterPattern::User(id) => { "everything of the user " code { (id) } }
-                EmitterPattern::Workspace(id) => { "everything of the workspace " code { (id) } }
+                EmitterPattern::Workspace(id) => { "everything of the workspace " span title=(id) { (named(self.workspaces.get(id).map(String::as_str), id.as_str())) } }
             }
         }
     }
 
     pub(crate) fn listener(&self, listener: &ListenerId) -> Markup {
-        self.link(&listener.to_string(), &listener.address())
+        name::listener(&self.known, listener)
     }
 
     /// The form that adds a listener to an emitter.
@@ -208,7 +235,7 @@ fn option_groups(groups: &[(&str, &Vec<Named>)], own: &str, chosen: &str) -> Mar
 fn add(action: &str, label: &str, options: &Markup, refused: Option<&Refused>) -> Markup {
     let channel = refused.map_or("", |refused| refused.given.channel.as_str());
     html! {
-        form method="post" action=(action) {
+        form.adding method="post" action=(action) {
             @if let Some(refused) = refused {
                 div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#other" { (text::value(&refused.reason)) } }
             }

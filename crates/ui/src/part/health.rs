@@ -7,10 +7,25 @@ use super::state::{Tone, state};
 
 /// The health as a state.
 pub(crate) fn health(status: HealthStatus) -> Markup {
+    let tone = match status {
+        HealthStatus::Healthy => Tone::Good,
+        HealthStatus::Unknown => Tone::Quiet,
+        HealthStatus::Expired | HealthStatus::Refused => Tone::Bad,
+    };
+    state(tone, word(status))
+}
+
+/// The state of credentials that were not checked, but that a run succeeded with.
+pub(crate) fn in_use() -> Markup {
+    state(Tone::Good, "in use")
+}
+
+/// The health in words.
+pub(crate) fn word(status: HealthStatus) -> &'static str {
     match status {
-        HealthStatus::Healthy => state(Tone::Good, "healthy"),
-        HealthStatus::Unknown => state(Tone::Quiet, "not checked"),
-        HealthStatus::Expired => state(Tone::Bad, "expired"),
-        HealthStatus::Refused => state(Tone::Bad, "refused"),
+        HealthStatus::Healthy => "healthy",
+        HealthStatus::Unknown => "not checked",
+        HealthStatus::Expired => "expired",
+        HealthStatus::Refused => "refused",
     }
 }

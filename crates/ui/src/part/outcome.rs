@@ -29,7 +29,7 @@ fn of_limit(limit: Limit) -> &'static str {
 pub(crate) fn cause(base: &str, run: &WorkflowRunSummary) -> Markup {
     html! {
         (trigger(run.trigger))
-        @if let Some(of) = &run.replay_of { " of " a href={ (base) "/runs/" (of) } { code { (of) } } }
+        @if let Some(of) = &run.replay_of { " of " a href={ (base) "/runs/" (of) } title=(of) { "another run" } }
     }
 }
 

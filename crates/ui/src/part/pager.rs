@@ -43,7 +43,7 @@ pub(crate) fn pager(visit: &Visit, ends: &Ends) -> Markup {
     let has_next = is_full || visit.parameter("before").is_some();
     html! {
         nav.pager aria-label="Pages" {
-            span { (grouped(ends.total_count)) " in all" }
+            span data-in-all=(ends.total_count) { (grouped(ends.total_count)) " in all" }
             @if is_inside { a href=(visit.with(&[])) { "First page" } }
             @if has_previous && let Some(first) = &ends.first {
                 a rel="prev" href=(visit.with(&[("before", Some(first))])) { (icon(Icon::Previous)) "Previous" }

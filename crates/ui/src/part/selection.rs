@@ -27,16 +27,23 @@ pub(crate) fn head() -> Markup {
 
 /// The cell with the box of a row; without an id, the row cannot be selected.
 pub(crate) fn cell(visitor: &Visitor, id: Option<&str>, name: &str) -> Markup {
+    match id {
+        Some(id) => checkable(is_all(visitor), id, name),
+        None => html! { td.select {} },
+    }
+}
+
+/// The cell with the box of a row that can be selected.
+pub(crate) fn checkable(is_checked: bool, id: &str, name: &str) -> Markup {
     html! {
         td.select {
-            @if let Some(id) = id {
-                label { input type="checkbox" name="id" value=(id) form=(FORM) checked[is_all(visitor)]; span.unseen { "Select " (text::value(name)) } }
-            }
+            label { input type="checkbox" name="id" value=(id) form=(FORM) checked[is_checked]; span.unseen { "Select " (text::value(name)) } }
         }
     }
 }
 
-fn is_all(visitor: &Visitor) -> bool {
+/// Whether all rows of the page are selected from the beginning.
+pub(crate) fn is_all(visitor: &Visitor) -> bool {
     visitor.parameter("selected").as_deref() == Some("all")
 }
 

@@ -1,4 +1,5 @@
-//! JSON values as trees that open and close without script. What is large is cut, and a link shows the rest.
+//! JSON values as trees that open and close without script. A page shows as much of a value as it has room for, of each
+//! part of it at least the beginning, and links lead to the rest.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -14,25 +15,33 @@ const CHILDREN: usize = 100;
 const STRING_CHARS: usize = 2_048;
 /// Levels that are open from the start.
 const OPEN_LEVELS: usize = 2;
-/// Nodes of one page: behind them, values that have parts of their own are links.
-const NODES: usize = 300;
-/// Characters of the strings of one page: behind them, only the beginnings of strings are there.
-const TEXT_CHARS: usize = 24_000;
-/// Characters of such a beginning.
+/// Markup of one tree: with its frame, a page stays below 100 KiB.
+const TREE_BYTES: usize = 56 * 1_024;
+/// Markup of a short line, for which each child of what is shown has room.
+const LINE_BYTES: usize = 400;
+/// Markup for which a value with parts is opened here; with less room, it is a link, of half a line.
+const BRANCH_BYTES: usize = 3 * LINE_BYTES;
+/// Characters of a string's beginning, which is shown whatever room there is.
 const BEGINNING_CHARS: usize = 80;
+/// Characters of a name.
+const NAME_CHARS: usize = 160;
+/// Characters of a path that can be copied: each line has its own, and they grow with the depth.
+const PATH_CHARS: usize = 256;
+/// Bytes of a pointer in an address.
+const POINTER_BYTES: usize = 2_048;
 
-/// The room that is left on the page.
-struct Room {
-    nodes: usize,
-    chars: usize,
-}
+/// The bytes of markup that are left for a part of the tree.
+struct Room(usize);
 
 impl Room {
-    /// Takes the room of a string: its part that is shown, and whether there is more.
-    fn take<'a>(&mut self, text: &'a str) -> (&'a str, bool) {
-        let (shown, is_cut) = cut(text, STRING_CHARS.min(self.chars.max(BEGINNING_CHARS)));
-        self.chars = self.chars.saturating_sub(shown.len());
-        (shown, is_cut)
+    fn take(&mut self, markup: &Markup) {
+        self.0 = self.0.saturating_sub(markup.0.len());
+    }
+
+    /// The beginning of a string that has room, and whether there is more. It may be there twice, to be copied, and its
+    /// characters as entities.
+    fn part<'a>(&self, text: &'a str) -> (&'a str, bool) {
+        cut(text, (self.0 / 4).clamp(BEGINNING_CHARS, STRING_CHARS))
     }
 }
 
@@ -44,6 +53,8 @@ pub(crate) struct Tree<'a> {
     pub(crate) name: &'a str,
     /// The pointer of the value that is shown.
     pub(crate) at: &'a str,
+    /// The first child that is shown, where the pages of parts take that with `&from=`.
+    pub(crate) from: Option<usize>,
 }
 
 /// Where the walk is.
@@ -57,40 +68,37 @@ struct Place<'a> {
 impl Tree<'_> {
     /// The value as a tree.
     pub(crate) fn markup(&self, value: &Value) -> Markup {
-        let mut room = Room {
-            nodes: NODES,
-            chars: TEXT_CHARS,
-        };
         let place = Place {
             pointer: self.at.to_owned(),
             path: path_of(self.name, self.at),
             name: None,
             level: 0,
         };
-        payload::block(html! { div.tree { (self.node(value, &place, &mut room)) } })
+        let node = self.node(value, &place, &mut Room(TREE_BYTES));
+        payload::block(html! { div.tree { (node) } })
     }
 
     fn node(&self, value: &Value, place: &Place<'_>, room: &mut Room) -> Markup {
-        room.nodes = room.nodes.saturating_sub(1);
         match value {
             Value::Array(items) => {
-                let children = items.iter().take(CHILDREN).enumerate();
+                let children = items.iter().enumerate();
                 let children = children.map(|(at, item)| (at.to_string(), item));
                 self.branch(("[", "]"), items.len(), children, place, room)
             }
             Value::Object(fields) => {
-                let children = fields.iter().take(CHILDREN);
-                let children = children.map(|(name, item)| (name.clone(), item));
+                let children = fields.iter().map(|(name, item)| (name.clone(), item));
                 self.branch(("{", "}"), fields.len(), children, place, room)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let (shown, is_whole) = self.scalar(value, place, room);
-                html! {
+                let leaf = html! {
                     div.leaf {
                         (label(place)) (shown)
                         (copying(value, place, is_whole))
                     }
-                }
+                };
+                room.take(&leaf);
+                leaf
             }
         }
     }
@@ -103,50 +111,91 @@ impl Tree<'_> {
         place: &Place<'_>,
         room: &mut Room,
     ) -> Markup {
-        if count == 0 {
-            return html! { div.leaf { (label(place)) span.null { (open) (close) } } };
-        }
+        let size = grouped(count as u64);
         // A value that is too large for one page goes on at another.
-        if room.nodes == 0 {
-            return html! {
-                div.leaf { (label(place)) a href=((self.part)(&place.pointer)) { (open) "…" (close) " " (grouped(count as u64)) } }
+        if count == 0 || room.0 < BRANCH_BYTES {
+            let leaf = html! {
+                div.leaf {
+                    (label(place))
+                    @if count == 0 { span.null { (open) (close) } }
+                    @else { (self.link(place, &format!("{open}…{close} {size}"), None)) }
+                }
             };
+            room.take(&leaf);
+            return leaf;
         }
-        let rows: Vec<Markup> = children
-            .map(|(name, value)| {
-                let child = Place {
-                    pointer: format!("{}/{}", place.pointer, escaped(&name)),
-                    path: format!("{}{}", place.path, step(&name, open == "[")),
-                    name: Some(&name),
-                    level: place.level + 1,
-                };
-                self.node(value, &child, room)
-            })
-            .collect();
+        let summary = html! { (label(place)) (open) span.size { " " (size) " " } (close) };
+        let tools = copying(&Value::Null, place, true);
+        room.take(&summary);
+        room.take(&tools);
+        let from = match place.level {
+            0 => self.from.unwrap_or_default().min(count),
+            _ => 0,
+        };
+        let is_list = open == "[";
+        let children = children.skip(from).take(CHILDREN);
+        let rows = self.rows(children, (count - from).min(CHILDREN), is_list, place, room);
+        let behind = from + rows.len();
         html! {
             details open[place.level < OPEN_LEVELS] {
-                summary {
-                    (label(place)) (open) span.size { " " (grouped(count as u64)) " " } (close)
-                }
-                @if place.level > 0 { div.leaf.tools { (copying(&Value::Null, place, true)) } }
+                summary { (summary) }
+                @if place.level > 0 && !tools.0.is_empty() { div.leaf.tools { (tools) } }
+                @if from > 0 { div.leaf { (self.link(place, &format!("{} before", grouped(from as u64)), Some(from.saturating_sub(CHILDREN)))) } }
                 @for row in &rows { (row) }
-                @if count > rows.len() {
-                    div.leaf {
-                        span.size { (grouped((count - rows.len()) as u64)) " more, in the raw value" }
-                    }
-                }
+                @if count > behind { div.leaf { (self.link(place, &format!("{} more", grouped((count - behind) as u64)), Some(behind))) } }
             }
         }
     }
 
+    /// The children that have room; the first has, and each leaves room for a line of those behind it.
+    fn rows<'v>(
+        &self,
+        children: impl Iterator<Item = (String, &'v Value)>,
+        count: usize,
+        is_list: bool,
+        place: &Place<'_>,
+        room: &mut Room,
+    ) -> Vec<Markup> {
+        let mut rows = Vec::new();
+        for (at, (name, value)) in children.enumerate() {
+            let behind = (count - at - 1) * LINE_BYTES;
+            let own = room.0.saturating_sub(behind);
+            if at > 0 && room.0 < LINE_BYTES / 2 {
+                break;
+            }
+            let child = Place {
+                pointer: format!("{}/{}", place.pointer, escaped(&name)),
+                path: format!("{}{}", place.path, step(&name, is_list)),
+                name: Some(&name),
+                level: place.level + 1,
+            };
+            let mut left = Room(own);
+            rows.push(self.node(value, &child, &mut left));
+            let taken = rows.last().map_or(0, |row| row.0.len());
+            room.0 = room.0.saturating_sub(taken);
+        }
+        rows
+    }
+
+    /// The way to the part at this place, from one of its children on.
+    fn link(&self, place: &Place<'_>, text: &str, from: Option<usize>) -> Markup {
+        let is_there =
+            place.pointer.len() <= POINTER_BYTES && (from.is_none() || self.from.is_some());
+        html! {
+            @if !is_there { span.size { (text) ", in the raw value" } }
+            @else if let Some(from) = from { a href={ ((self.part)(&place.pointer)) "&from=" (from) } { (text) } }
+            @else { a href=((self.part)(&place.pointer)) { (text) } }
+        }
+    }
+
     /// A value without parts, and whether it is there whole.
-    fn scalar(&self, value: &Value, place: &Place<'_>, room: &mut Room) -> (Markup, bool) {
+    fn scalar(&self, value: &Value, place: &Place<'_>, room: &Room) -> (Markup, bool) {
         let shown = match value {
             Value::String(text) => {
-                let (shown, is_cut) = room.take(text);
+                let (shown, is_cut) = room.part(text);
                 let shown = html! {
                     span.string { bdi { "\"" (visible(shown)) @if !is_cut { "\"" } } }
-                    @if is_cut { " " a href=((self.part)(&place.pointer)) { "… show all" } }
+                    @if is_cut { " " (self.link(place, "… show all", None)) }
                 };
                 return (shown, !is_cut);
             }
@@ -160,18 +209,24 @@ impl Tree<'_> {
 }
 
 fn label(place: &Place<'_>) -> Markup {
-    html! { @if let Some(name) = place.name { span.name { bdi { (visible(name)) } } ": " } }
+    html! {
+        @if let Some(name) = place.name {
+            @let (shown, is_cut) = cut(name, NAME_CHARS);
+            span.name { bdi { (visible(shown)) @if is_cut { "…" } } } ": "
+        }
+    }
 }
 
-/// The path and, of a value that is there whole, the value.
+/// The path, if it is not too long, and, of a value that is there whole, the value.
 fn copying(value: &Value, place: &Place<'_>, is_whole: bool) -> Markup {
     let text = match value {
         Value::String(text) if is_whole => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
     };
+    let (_, is_long) = cut(&place.path, PATH_CHARS);
     html! {
-        button.quiet type="button" data-copy=(place.path) hidden { "copy path" }
+        @if !is_long { button.quiet type="button" data-copy=(place.path) hidden { "copy path" } }
         @if let Some(text) = text { button.quiet type="button" data-copy=(text) hidden { "copy value" } }
     }
 }
@@ -213,11 +268,16 @@ mod tests {
     use super::*;
 
     fn shown(value: &Value) -> String {
+        shown_from(value, 0)
+    }
+
+    fn shown_from(value: &Value, from: usize) -> String {
         let part = |pointer: &str| format!("?at={pointer}");
         let tree = Tree {
             part: &part,
             name: "event",
             at: "",
+            from: Some(from),
         };
         tree.markup(value).into_string()
     }
@@ -246,23 +306,46 @@ mod tests {
     }
 
     #[test]
-    fn large_values_are_cut() {
+    fn large_values_are_cut_and_every_part_is_led_to() {
         let html = shown(&json!({"long": "x".repeat(10_000), "many": vec![1; 10_000]}));
-        assert!(html.len() < 60_000, "{}", html.len());
         assert!(
-            html.contains("?at=/long") && html.contains("9,900 more"),
+            html.contains("?at=/long") && html.contains("?at=/many&amp;from=100"),
             "{html}"
         );
-        // A hundred arrays of a hundred arrays of a hundred numbers.
-        let wide = json!(vec![vec![vec![7; 100]; 100]; 100]);
-        let html = shown(&wide);
-        assert!(html.len() < 100 * 1_024, "{}", html.len());
-        assert!(html.contains("?at=/"), "the rest is linked");
-        // As many strings as there may be, each of them long.
-        let texts = json!(vec![vec!["x".repeat(2_000); 100]; 50]);
-        let html = shown(&texts);
-        assert!(html.len() < 150 * 1_024, "{}", html.len());
-        assert!(html.contains("?at=/0/99"), "each is linked");
+        let hundred = |value: Value| Value::from(vec![value; 100]);
+        let rows = json!({"rows": vec![json!({"n": 1, "text": "x".repeat(1_000)}); 1_000]});
+        for large in [
+            rows.clone(),
+            // A hundred arrays of a hundred arrays of a hundred numbers.
+            hundred(hundred(hundred(json!(7)))),
+            // As many strings as there may be, each of them long, and of characters that are many in markup.
+            hundred(hundred(json!("x".repeat(2_000)))),
+            hundred(hundred(json!("\"".repeat(2_000)))),
+            // Names that are long.
+            Value::from_iter((0..100).map(|at| (format!("{at}{}", "y".repeat(20_000)), json!(1)))),
+        ] {
+            let html = shown(&large);
+            assert!(html.len() < 80 * 1_024, "{}", html.len());
+        }
+        let html = shown(&rows);
+        assert!(
+            html.contains("?at=/rows/99\"") && html.contains(">900 more<"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn the_children_behind_those_on_a_page_have_pages_of_their_own() {
+        let many = Value::from_iter(0..250);
+        let html = shown_from(&many, 200);
+        assert!(html.contains(">249<") && !html.contains(">199<"), "{html}");
+        assert!(
+            html.contains("event[200]") && html.contains("&amp;from=100\">200 before"),
+            "{html}"
+        );
+        assert!(!html.contains("more<"), "{html}");
+        let html = shown_from(&many, 1_000);
+        assert!(html.contains(">250 before<"), "{html}");
     }
 
     #[test]

@@ -71,6 +71,9 @@ async fn what_the_provider_renews_no_more_fails_runs_with_what_to_do() {
     let page = visitor.get(&format!("/sources/{}/runs", source.id)).await;
     let link = format!("<a href=\"/accounts/{}\"", world.account);
     assert!(page.is(200).text.contains(&link), "{link}");
+    let events = visitor.get(&format!("/sources/{}/events", source.id)).await;
+    let events = events.is(200).text;
+    assert!(events.contains("is not accepted any more"), "{events}");
     // The provider was asked once, not for every run.
     assert_eq!(
         world.provider.seen().await["failures"]

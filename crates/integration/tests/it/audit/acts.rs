@@ -50,6 +50,10 @@ async fn of_sources(node: &Node) {
     for active in [false, true] {
         node.patch(&path, json!({"active": active})).await.is(200);
     }
+    let event = json!({"emitter_id": source.id, "event_id": node.events(&source).await[0]["id"]});
+    node.post("/events/replay", json!({"events": [event]}))
+        .await
+        .is(200);
     node.delete(&format!("{path}/events")).await.is(202);
     node.delete(&path).await.is(204);
     node.put("/event_views/mine", json!({"q": "tea"}))

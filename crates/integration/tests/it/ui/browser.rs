@@ -1,5 +1,6 @@
 //! Pages in a real browser.
 
+mod busy;
 mod editor;
 mod forms;
 mod hostile;

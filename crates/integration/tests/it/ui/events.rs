@@ -84,6 +84,46 @@ async fn an_event_is_deleted_once_that_is_confirmed() {
     assert_eq!(left, [events[0].clone(), events[2].clone()]);
 }
 
+/// An event as large as events may be, nearly.
+const LARGE: &str = "export default { name: 'Large', version: '0.0.1', run() { \
+    const rows = Array.from({ length: 10_000 }, (_, n) => ({ n, text: 'x'.repeat(1_000) })); \
+    this.$emit({ rows }, { summary: 'large' }); } }";
+
+#[tokio::test]
+async fn the_page_of_a_large_event_is_small_and_leads_to_all_of_it() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let source = node.deploy(LARGE, json!({})).await;
+    node.run(&source, json!({})).await;
+    let events = node.events(&source).await;
+    let address = page_of(&source, &events[0]);
+    for (query, shown, next) in [
+        ("", "event.rows[0].text", "?at=%2Frows&amp;from=100\""),
+        (
+            "?at=%2Frows&from=100",
+            "event.rows[100]",
+            "?at=%2Frows&amp;from=1",
+        ),
+        (
+            "?at=%2Frows&from=9900",
+            "?at=%2Frows%2F9999\"",
+            "?at=%2Frows&amp;from=9800\"",
+        ),
+        (
+            "?at=%2Frows%2F9999",
+            "event.rows[9999].text",
+            "The whole value",
+        ),
+    ] {
+        let page = visitor.get(&format!("{address}{query}")).await.is(200).text;
+        assert!(page.len() <= 100 * 1_024, "{query}: {}", page.len());
+        assert!(
+            page.contains(shown) && page.contains(next),
+            "{query}: {page}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn an_event_of_a_workflow_has_a_page_too() {
     let node = Node::start().await;

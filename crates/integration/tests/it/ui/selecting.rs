@@ -89,6 +89,68 @@ async fn selected_deliveries_are_sent_again_or_discarded() {
 }
 
 #[tokio::test]
+async fn selected_events_are_sent_again_to_their_listeners() {
+    let node = Node::builder().private_network().start().await;
+    let receiver = Receiver::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let webhook = node.webhook_for(&source.id, &receiver.url()).await;
+    let emits = json!({"emits": [["one", {}], ["two", {}], ["three", {}]]});
+    node.run(&source, emits).await;
+    node.deliveries_in(&webhook, "delivered", 3).await;
+    let visitor = Visitor::of(&node).await;
+    let events = node.events(&source).await;
+    let places: Vec<_> = events
+        .iter()
+        .map(|event| format!("{}@{}", event["id"].as_str().unwrap(), source.id))
+        .collect();
+    let page = format!("/sources/{}/events", source.id);
+    for list in [&page, "/events"] {
+        let shown = visitor.get(list).await.is(200).text;
+        for place in &places {
+            assert!(
+                shown.contains(&format!("value=\"{place}\"")),
+                "{list}: {shown}"
+            );
+        }
+        let all = format!("{list}?selected=all");
+        let all = visitor.get(&all).await.is(200).text;
+        assert_eq!(all.matches("form=\"selection\" checked").count(), 3);
+    }
+    let two = format!(
+        "/events/selected?act=replay&id={}&id={}&id=1-0@{}",
+        places[2], places[0], source.id
+    );
+    let asked = visitor.get(&two).await.is(200).text;
+    for part in [
+        "Send 2 events again?",
+        "1 event is not kept any more",
+        "127.0.0.1:",
+        ": 2 events",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    assert_eq!(receiver.received().len(), 3, "asking sends nothing");
+    let done = visitor.post(&two, &[("back", &page)]).await.is(303);
+    assert_eq!(done.header("location"), page);
+    let line = told(&visitor, done.header("set-cookie")).await;
+    for part in [
+        "2 events are sent again to 1 listener",
+        "1 was not kept any more",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let received = receiver.until(|all| all.len() == 5).await;
+    let again: Vec<_> = received[3..].iter().map(|one| one.body.clone()).collect();
+    let first: Vec<_> = [&received[0], &received[2]]
+        .iter()
+        .map(|one| one.body.clone())
+        .collect();
+    assert_eq!(again, first, "oldest first");
+    let burn = format!("/events/selected?act=burn&id={}", places[0]);
+    visitor.get(&burn).await.is(400);
+}
+
+#[tokio::test]
 async fn selected_sources_are_paused_resumed_and_deleted() {
     let node = Node::start().await;
     let [one, two, three] = [

@@ -98,6 +98,14 @@ async fn of_source(node: &Node) -> Vec<(&'static str, String)> {
             format!("/sources/selected?act=pause&id={}", source.id),
         ),
         (
+            "/events/selected",
+            format!(
+                "/events/selected?act=replay&id={}@{}",
+                id(&event),
+                source.id
+            ),
+        ),
+        (
             "/deliveries/selected",
             format!("/deliveries/selected?act=retry&id={}", id(&delivery)),
         ),

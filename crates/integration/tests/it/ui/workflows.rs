@@ -104,7 +104,7 @@ async fn a_run_is_started_replayed_and_begun_again_at_a_step() {
     assert_eq!(Some(of), run.rsplit('/').next());
     for list in [format!("{base}/runs"), "/runs?status=any".to_owned()] {
         let listed = visitor.get(&list).await.is(200).text;
-        let cause = format!("replay of <a href=\"{page}\"><code>{of}</code></a>");
+        let cause = format!("replay of <a href=\"{page}\" title=\"{of}\">another run</a>");
         assert!(listed.contains(&cause), "{list}: {listed}");
     }
 }

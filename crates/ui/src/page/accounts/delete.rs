@@ -7,7 +7,7 @@ use headwater_model::id::AccountId;
 use headwater_platform::Revocation;
 use maud::html;
 
-use super::uses::Uses;
+use super::uses;
 use crate::{
     part::{
         code::quoted,
@@ -20,7 +20,7 @@ use crate::{
     visit::Visitor,
 };
 
-/// Sources that are named.
+/// Users that are named.
 const USES: usize = 20;
 
 /// Asks whether to delete an account.
@@ -30,15 +30,19 @@ pub(crate) async fn show(
     PathId(id): PathId<AccountId>,
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
-    let uses = Uses::of(&ui, &visitor).await?;
-    let count = uses.by(id.as_str()).len() as u64;
+    let workspace = view.account.owner.workspace_id.clone();
+    let users = ui
+        .platform
+        .account_users(visitor.caller(), workspace)
+        .await?;
+    let count = users.of(&id).len() as u64;
     let question = Question {
         title: &format!("Delete {}?", view.account.name),
         consequences: html! {
             @if count > 0 {
-                p { (counted(count, "source", "sources")) " will fail from the next run on: " (uses.links(id.as_str(), USES)) "." }
-            } @else { p { "No source uses it." } }
-            (uses.note())
+                p { (counted(count, "source or workflow", "sources and workflows")) " will fail from the next run on: " (uses::links(&users, &id, USES)) "." }
+            } @else if users.is_whole { p { "No source and no workflow uses it." } }
+            (uses::note(&users))
             p { "Its tokens are given back to the app first, if the app takes them. To get other credentials for the same account, reconnect it instead." }
         },
         action: &format!("/accounts/{id}/delete"),

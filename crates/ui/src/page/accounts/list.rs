@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use headwater_model::time::EpochMs;
-use headwater_platform::{AccountView, HealthStatus};
+use headwater_platform::{AccountUsers, AccountView, AccountsFilter, HealthStatus};
 use maud::{Markup, html};
+use serde::Deserialize;
 
-use super::{creators::Creators, uses::Uses};
+use super::{creators::Creators, uses};
 use crate::{
     part::{
-        code::copyable,
+        code::{copyable, quoted},
         empty::empty,
-        health::health,
+        health::word,
         icon::{Icon, icon},
         pager::{Ends, pager},
         text::{self, counted},
@@ -23,39 +24,107 @@ use crate::{
     visit::Visitor,
 };
 
-/// Sources of one account that are named in the list.
+/// Users of one account that are named in the list.
 const USES: usize = 3;
+/// The healths by which accounts are filtered, as the API names them.
+const HEALTHS: [(&str, HealthStatus); 4] = [
+    ("healthy", HealthStatus::Healthy),
+    ("unknown", HealthStatus::Unknown),
+    ("expired", HealthStatus::Expired),
+    ("refused", HealthStatus::Refused),
+];
+
+/// The filters of the list; empty ones do not filter.
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    app: String,
+    #[serde(default)]
+    health: String,
+}
+
+impl Wanted {
+    fn filter(&self) -> AccountsFilter {
+        let app = self.app.trim();
+        let health = HEALTHS.iter().find(|(value, _)| *value == self.health);
+        AccountsFilter {
+            app: (!app.is_empty()).then(|| app.to_owned()),
+            health: health.map(|(_, status)| *status),
+        }
+    }
+}
 
 /// Lists accounts.
-pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
+pub(crate) async fn show(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
     let page = visitor.page_request();
-    let caller = visitor.caller();
-    let mut accounts = ui
+    let (caller, workspace) = (visitor.caller(), visitor.workspace.clone());
+    let filter = wanted.filter();
+    let found = ui
         .platform
-        .accounts(caller, visitor.workspace.clone(), &page)
+        .accounts_like(caller, workspace.clone(), &filter, &page)
         .await?;
+    let (mut accounts, is_whole) = (found.page, found.is_whole);
     let ends = Ends::of(&accounts, |view| view.account.id.as_str());
     // Apps and accounts that need somebody come first, on this page.
     accounts
         .items
         .sort_by_key(|view| urgency(view.health.status));
     let groups = by_app(&accounts.items);
+    let is_filtered = filter != AccountsFilter::default();
     let body = html! {
         header.title {
             h1 { "Accounts" }
             div.actions { a.button.primary href=(visitor.to("/accounts/new")) data-key="n" { (icon(Icon::Plus)) "Connect an account" } }
         }
+        @if is_filtered || !accounts.items.is_empty() { (form(&wanted, &visitor)) }
         @if accounts.items.is_empty() {
-            (nothing())
+            (nothing(is_filtered, &visitor))
         } @else {
-            @let uses = Uses::of(&ui, &visitor).await?;
-            @let creators = Creators::of(&ui, &visitor, visitor.workspace.as_ref()).await?;
-            (table(&visitor, &groups, &uses, &creators))
-            (uses.note())
+            @let users = ui.platform.account_users(caller, workspace.clone()).await?;
+            @let creators = Creators::of(&ui, &visitor, workspace.as_ref()).await?;
+            (table(&visitor, &groups, &users, &creators))
+            (uses::note(&users))
             (pager(&visitor, &ends))
         }
+        @if !is_whole { p.note { "The first 1,000 accounts were looked at. There may be others that are like this." } }
     };
-    Ok(Page::of(Section::Accounts, "Accounts", body).command("headwater accounts list"))
+    Ok(Page::of(Section::Accounts, "Accounts", body).command(command(&filter)))
+}
+
+fn command(filter: &AccountsFilter) -> String {
+    let app = filter
+        .app
+        .as_ref()
+        .map(|app| format!(" --app {}", quoted(app)));
+    let health = filter
+        .health
+        .map(|health| format!(" --health {}", health.name()));
+    format!(
+        "headwater accounts list{}{}",
+        app.unwrap_or_default(),
+        health.unwrap_or_default()
+    )
+}
+
+fn form(wanted: &Wanted, visitor: &Visitor) -> Markup {
+    html! {
+        form.filters action="/accounts" {
+            div { label for="app" { "App " } input #app type="search" name="app" value=(wanted.app) placeholder="its slug" autocomplete="off" spellcheck="false"; }
+            div {
+                label for="health" { "Health " }
+                select #health name="health" {
+                    option value="" { "any" }
+                    @for (value, status) in HEALTHS { option value=(value) selected[wanted.health == value] { (word(status)) } }
+                }
+            }
+            @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
+            button { (icon(Icon::Search)) "Filter" }
+        }
+    }
 }
 
 /// The accounts by app, the apps and the accounts of each in the order that they have.
@@ -74,7 +143,7 @@ fn by_app(accounts: &[AccountView]) -> Vec<(&str, Vec<&AccountView>)> {
 fn table(
     visitor: &Visitor,
     groups: &[(&str, Vec<&AccountView>)],
-    uses: &Uses,
+    users: &AccountUsers,
     creators: &Creators,
 ) -> Markup {
     html! {
@@ -92,23 +161,20 @@ fn table(
             @for (app, accounts) in groups {
                 tbody {
                     tr.group { th scope="rowgroup" colspan="6" { (text::line(app)) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
-                    @for view in accounts { (row(visitor, view, uses, creators)) }
+                    @for view in accounts { (row(visitor, view, users, creators)) }
                 }
             }
         }
     }
 }
 
-fn row(visitor: &Visitor, view: &AccountView, uses: &Uses, creators: &Creators) -> Markup {
+fn row(visitor: &Visitor, view: &AccountView, users: &AccountUsers, creators: &Creators) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
         tr {
             th scope="row" { a href={ "/accounts/" (account.id) } { (text::line(&account.name)) } }
-            td data-label="Health" {
-                (health(view.health.status))
-                @if let Some(reason) = &view.health.reason { " " (text::line(reason)) }
-            }
+            td data-label="Health" { (uses::state(users, view)) " " (uses::reason(users, view, visitor.now_ms)) }
             td data-label="Checked" {
                 @match view.health.checked_at { Some(at) => (moment(at.0)), None => { span.note { "never" } } }
             }
@@ -118,7 +184,7 @@ fn row(visitor: &Visitor, view: &AccountView, uses: &Uses, creators: &Creators) 
                     None => { span.note { "not known" } }
                 }
             }
-            td data-label="Used by" { (uses.links(account.id.as_str(), USES)) }
+            td data-label="Used by" { (uses::links(users, &account.id, USES)) }
             td data-label="Connected by" { (creators.name(&account.owner.user_id)) }
         }
     }
@@ -133,7 +199,13 @@ fn urgency(status: HealthStatus) -> u8 {
     }
 }
 
-fn nothing() -> Markup {
+fn nothing(is_filtered: bool, visitor: &Visitor) -> Markup {
+    if is_filtered {
+        return empty(
+            "No account is like this.",
+            html! { p { a href=(visitor.with(&[("app", None), ("health", None)])) { "Show all accounts" } } },
+        );
+    }
     empty(
         "There are no accounts here yet.",
         html! {

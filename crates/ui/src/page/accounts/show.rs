@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{id::AccountId, time::EpochMs};
-use headwater_platform::{AccountView, HealthStatus};
+use headwater_platform::{AccountUsers, AccountView, HealthStatus};
 use maud::{Markup, html};
 
-use super::{creators::Creators, uses::Uses};
+use super::{creators::Creators, uses};
 use crate::{
-    part::{code::quoted, health::health, history::history, text, time},
+    part::{code::quoted, history::history, text, time},
     path::PathId,
-    problem::capital,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
 
-/// Sources that are named.
+/// Users that are named.
 const USES: usize = 50;
 
 /// Shows an account.
@@ -27,21 +26,24 @@ pub(crate) async fn show(
     PathId(id): PathId<AccountId>,
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
-    let uses = Uses::of(&ui, &visitor).await?;
     let account = &view.account;
     let workspace = account.owner.workspace_id.as_ref();
+    let users = ui
+        .platform
+        .account_users(visitor.caller(), workspace.cloned());
+    let users = users.await?;
     let creators = Creators::of(&ui, &visitor, workspace).await?;
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } }
         header.title {
             h1 { (text::value(&account.name)) }
-            (health(view.health.status))
+            (uses::state(&users, &view))
             (buttons(&ui, &view))
         }
-        (facts(&ui, &visitor, &view, &creators))
+        (facts(&ui, &visitor, &view, &users, &creators))
         h2 { "Used by" }
-        p { (uses.links(account.id.as_str(), USES)) }
-        (uses.note())
+        p { (uses::links(&users, &account.id, USES)) }
+        (uses::note(&users))
     };
     Ok(
         Page::of(Section::Accounts, &account.name, body).command(format!(
@@ -89,7 +91,13 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     }
 }
 
-fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView, creators: &Creators) -> Markup {
+fn facts(
+    ui: &Ui,
+    visitor: &Visitor,
+    view: &AccountView,
+    users: &AccountUsers,
+    creators: &Creators,
+) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
@@ -98,12 +106,11 @@ fn facts(ui: &Ui, visitor: &Visitor, view: &AccountView, creators: &Creators) ->
             dt { "Id" } dd { code { (account.id) } }
             dt { "Health" }
             dd {
-                (health(view.health.status))
+                (uses::state(users, view))
                 @if let Some(at) = view.health.checked_at { ", checked " (moment(at.0)) }
-                @match &view.health.reason {
-                    Some(reason) => p { (text::value(&capital(reason))) },
-                    None if can_be_checked(ui, view) => {}
-                    None => p { "The node has no test for accounts of this app. The first run of a source that uses it shows whether they are good." },
+                p { (uses::reason(users, view, visitor.now_ms)) }
+                @if view.health.reason.is_none() && uses::proof(users, view).is_none() && !can_be_checked(ui, view) {
+                    p { "The node has no test for accounts of this app. The first run of a source or workflow that uses it shows whether they are good." }
                 }
             }
             @if let Some(at) = account.credentials.expires_at {

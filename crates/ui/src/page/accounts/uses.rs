@@ -1,94 +1,70 @@
-//! The sources that use accounts.
+//! The sources and workflows that use accounts, and the run that shows that an account is good.
 
-use std::collections::HashMap;
-
-use headwater_model::{
-    id::SourceId,
-    page::{Page, PageRequest},
-};
-use headwater_platform::{PlatformError, SourceView, Wanted};
+use headwater_model::{id::AccountId, time::EpochMs};
+use headwater_platform::{AccountUser, AccountUsers, AccountView, HealthStatus, SourceView};
 use maud::{Markup, html};
 
 use crate::{
-    part::text::{self, counted},
-    state::Ui,
-    visit::Visitor,
+    address::Address as _,
+    part::{
+        health::{health, in_use},
+        text::{self, counted},
+        time,
+    },
+    problem::capital,
 };
 
-/// Sources that are read at once.
-const ROWS: u32 = 100;
-/// Pages of sources that are read.
-const PAGES: usize = 10;
-
-/// The names of sources by the ids of the accounts that they use.
-pub(super) struct Uses {
-    by_account: HashMap<String, Vec<(SourceId, String)>>,
-    /// Whether there are more sources than were read.
-    is_partial: bool,
+/// Those that use an account as links, at most so many.
+pub(super) fn links(users: &AccountUsers, id: &AccountId, at_most: usize) -> Markup {
+    let users_of = users.of(id);
+    html! {
+        @if users_of.is_empty() { span.note { @if users.is_whole { "nothing" } @else { "none that was read" } } }
+        @for (at, user) in users_of.iter().take(at_most).enumerate() {
+            @if at > 0 { ", " }
+            (link(user))
+        }
+        @if users_of.len() > at_most { " and " (counted((users_of.len() - at_most) as u64, "other", "others")) }
+    }
 }
 
-impl Uses {
-    /// The uses by the sources that lists show.
-    pub(super) async fn of(ui: &Ui, visitor: &Visitor) -> Result<Self, PlatformError> {
-        let mut by_account: HashMap<String, Vec<_>> = HashMap::new();
-        let mut next = Some(PageRequest::first(ROWS));
-        for _ in 0..PAGES {
-            let Some(request) = next else { break };
-            let page = sources(ui, visitor, &request).await?;
-            next = request.behind(&page.items, |view| view.source.id.clone());
-            for view in &page.items {
-                for id in accounts_of(view) {
-                    let source = (view.source.id.clone(), view.source.spec.name.clone());
-                    by_account.entry(id.to_owned()).or_default().push(source);
-                }
-            }
-        }
-        Ok(Self {
-            by_account,
-            is_partial: next.is_some(),
-        })
-    }
+fn link(user: &AccountUser) -> Markup {
+    html! { a href=(user.runnable.address()) title=(user.props.join(", ")) { (text::line(&user.name)) } }
+}
 
-    pub(super) fn by(&self, account: &str) -> &[(SourceId, String)] {
-        self.by_account
-            .get(account)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    }
-
-    /// The sources as links, at most so many.
-    pub(super) fn links(&self, account: &str, at_most: usize) -> Markup {
-        let sources = self.by(account);
-        html! {
-            @if sources.is_empty() { span.note { @if self.is_partial { "none that was read" } @else { "no source" } } }
-            @for (at, (id, name)) in sources.iter().take(at_most).enumerate() {
-                @if at > 0 { ", " }
-                a href={ "/sources/" (id) } { (text::line(name)) }
-            }
-            @if sources.len() > at_most { " and " (counted((sources.len() - at_most) as u64, "other", "others")) }
-        }
-    }
-
-    /// The limit of the search, where it was met.
-    pub(super) fn note(&self) -> Markup {
-        html! {
-            @if self.is_partial {
-                p.note { "Uses were looked for among the first " (text::grouped(PAGES as u64 * u64::from(ROWS))) " sources." }
-            }
+/// The limit of the search, where it was met.
+pub(super) fn note(users: &AccountUsers) -> Markup {
+    html! {
+        @if !users.is_whole {
+            p.note { "Uses were looked for among the first 1,000 sources and 1,000 workflows. There may be others." }
         }
     }
 }
 
-async fn sources(
-    ui: &Ui,
-    visitor: &Visitor,
-    page: &PageRequest<SourceId>,
-) -> Result<Page<SourceView>, PlatformError> {
-    let (caller, workspace) = (visitor.caller(), visitor.workspace.clone());
-    let sources = ui
-        .platform
-        .sources(caller, workspace, Wanted::default(), page);
-    sources.await
+/// The state of an account. Where the node has not checked it, a run that succeeded with it says more.
+pub(super) fn state(users: &AccountUsers, view: &AccountView) -> Markup {
+    match proof(users, view) {
+        Some(_) => in_use(),
+        None => health(view.health.status),
+    }
+}
+
+/// The reason of that state.
+pub(super) fn reason(users: &AccountUsers, view: &AccountView, now_ms: EpochMs) -> Markup {
+    html! {
+        @match proof(users, view) {
+            Some((user, at_ms)) => { span.note { "used by a run of " (link(user)) " that succeeded " (time::ago(at_ms, now_ms)) } }
+            None => { @if let Some(reason) = &view.health.reason { (text::value(&capital(reason))) } }
+        }
+    }
+}
+
+/// The run that shows more about an account than its checks.
+pub(super) fn proof<'a>(
+    users: &'a AccountUsers,
+    view: &AccountView,
+) -> Option<(&'a AccountUser, EpochMs)> {
+    let is_unknown = view.health.status == HealthStatus::Unknown;
+    users.proof(view).filter(|_| is_unknown)
 }
 
 /// The ids of the accounts that a source uses.

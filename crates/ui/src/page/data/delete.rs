@@ -7,8 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::page::Page as Listed;
-use headwater_platform::{DataStoreUser, NamedDataStore};
+use headwater_platform::{DataStoreUser, NamedDataStore, Scanned};
 use maud::html;
 use serde::Deserialize;
 
@@ -70,7 +69,7 @@ pub(crate) async fn submit(
 fn page(
     visitor: &Visitor,
     named: &NamedDataStore,
-    users: &Listed<DataStoreUser>,
+    users: &Scanned<DataStoreUser>,
     is_wrong: bool,
 ) -> Page {
     let name = &named.name;
@@ -78,11 +77,9 @@ fn page(
         section.confirm {
             h1 { "Delete " (text::value(name)) "?" }
             p { "All of its records are gone then." }
-            @if users.items.is_empty() { p { "No source and no workflow names it in its props. One that does later begins with an empty one." } }
-            @else {
-                p { "These go on with an empty one:" }
-                (users::list(users))
-            }
+            @if users.page.items.is_empty() { p { "No source and no workflow names it in its props. One that does later begins with an empty one." } }
+            @else { p { "These go on with an empty one:" } }
+            (users::list(users))
             form method="post" action=(address(visitor, name, "/delete", &[])) {
                 @if is_wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) "This is not its name. Nothing was deleted." } }
                 div.field {

@@ -184,7 +184,7 @@ fn shown(visitor: &Visitor, name: &str, record: &Record) -> Markup {
         @if !at.is_empty() { p { a href=(address(visitor, name, "/record", &[("key", &record.key)])) { "The whole value" } " / " (text::value(&at)) } }
         @match value {
             Value::String(text) if !at.is_empty() => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
-            value => { (Tree { part: &part, name: "value", at: &at }.markup(value)) }
+            value => { (Tree { part: &part, name: "value", at: &at, from: Some(visitor.first_child()) }.markup(value)) }
         }
     }
 }

@@ -70,8 +70,8 @@ pub(crate) async fn show(
         }
         @if let Some(users) = &users {
             h2 { "Used by" }
-            @if users.items.is_empty() { p.note { "No source and no workflow names it in its props." } }
-            @else { (users::list(users)) }
+            @if users.page.items.is_empty() { p.note { "No source and no workflow names it in its props." } }
+            (users::list(users))
             p.note { "Of workflows, the first 1,000 are looked at." }
         }
     };

@@ -9,7 +9,10 @@ use headwater_platform::{
 };
 use maud::{Markup, html};
 
-use super::filter::{ANSWERS, STATES, Wanted};
+use super::{
+    event::{EVENT_CHARS, names_of},
+    filter::{ANSWERS, STATES, Wanted},
+};
 use crate::{
     page::{runs::show::delivery_state, webhooks::show::answer},
     part::{
@@ -25,9 +28,6 @@ use crate::{
     topic::Topic,
     visit::Visitor,
 };
-
-/// Characters of an event that a row shows.
-pub(super) const EVENT_CHARS: usize = 60;
 
 /// Lists deliveries.
 pub(crate) async fn show(
@@ -144,20 +144,6 @@ fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
     }
 }
 
-/// The names of the emitters and webhooks of deliveries.
-pub(crate) async fn names_of(
-    ui: &Ui,
-    visitor: &Visitor,
-    deliveries: &[Delivery],
-) -> Result<KnownNames, PlatformError> {
-    let emitters = deliveries.iter().map(|one| one.event.emitter.clone());
-    let webhooks = deliveries
-        .iter()
-        .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
-    let names = ui.platform.names(visitor.caller(), emitters, webhooks);
-    names.await
-}
-
 fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         table.list {
@@ -188,8 +174,11 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
 fn nothing(wanted: &Wanted) -> Markup {
     match wanted.fields().is_empty() {
         true => empty(
-            "Nothing was sent to a webhook yet.",
-            html! { p { a href="/webhooks" { "Show the webhooks" } } },
+            "Nothing was sent to a webhook yet, or its delivery is not kept any more.",
+            html! {
+                p { "A webhook gets the events that come after it was subscribed to their source or workflow; its deliveries are kept for a time." }
+                p { a href="/webhooks" { "Show the webhooks" } " and what they are subscribed to." }
+            },
         ),
         false => empty(
             "No delivery is like this.",

@@ -7,7 +7,7 @@ use headwater_model::id::DeliveryId;
 use headwater_platform::{Delivery, PlatformError};
 use maud::{Markup, html};
 
-use super::list::EVENT_CHARS;
+use super::event::EVENT_CHARS;
 use crate::{
     fields::Fields,
     page::{

@@ -7,12 +7,12 @@ use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::{Delivery, KnownNames};
 use maud::{Markup, html};
 
-use super::attempt;
+use super::{attempt, event::EVENT_CHARS};
 use crate::{
     address,
     page::{runs::show::delivery_state, webhooks::list::name as webhook_name},
     part::{
-        name,
+        name, payload,
         text::{self, counted},
         time,
         tree::Tree,
@@ -56,7 +56,7 @@ pub(crate) async fn show(
         h2 { "Attempts" }
         (attempts(&delivery, &webhook.url, visitor.now_ms))
         h2 { "Body" }
-        (Tree { part: &part, name: "event", at: "" }.markup(&event))
+        (Tree { part: &part, name: "event", at: "", from: None }.markup(&event))
     };
     Ok(Page::of(Section::Deliveries, "Delivery", body)
         .command(format!("headwater deliveries describe {id}")))
@@ -95,9 +95,9 @@ fn facts(delivery: &Delivery, names: &KnownNames, visitor: &Visitor) -> Markup {
     let event = address::of_event(&delivery.event.emitter, &delivery.event.id);
     html! {
         dl.facts {
-            dt { "Event" } dd { a href=(event) { code { (delivery.event.id) } } " of " (name::emitter(names, &delivery.event.emitter)) }
+            dt { "Event" } dd { a href=(event) title=(delivery.event.id) { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } " of " (name::emitter(names, &delivery.event.emitter)) }
             @if !delivery.event.channel.name().is_empty() { dt { "Channel" } dd { (text::line(delivery.event.channel.name())) } }
-            @if let Some(run) = &delivery.run_id { dt { "Run" } dd { a href={ "/runs/" (run) } { code { (run) } } } }
+            @if let Some(run) = &delivery.run_id { dt { "From" } dd { a href={ "/runs/" (run) } title=(run) { "this run" } } }
             dt { "Created" } dd { (time::exact(delivery.created_at_ms)) }
             @if let Some(next) = delivery.next_attempt_at_ms { dt { "Next attempt" } dd { (time::ago(next, visitor.now_ms)) } }
             dt { "Id" } dd { code { (delivery.id) } }

@@ -86,6 +86,7 @@ fn value(emit: &Emit) -> Markup {
         part: &part,
         name: "event",
         at: "",
+        from: None,
     };
     tree.markup(&value)
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::show::reference;
 use crate::{
     address::{self, Address as _},
-    part::{differences::differences, payload, time},
+    part::{differences::differences, event_row::summary, name, payload, text, time},
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
@@ -32,10 +32,12 @@ pub(crate) async fn show(
         serde_json::from_str::<Value>(logged.event.event.get()).unwrap_or_default()
     };
     let base = of.emitter.address();
+    let emitters = [of.emitter.clone()];
+    let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let body = html! {
         p.crumbs {
-            a href=(base) { code { (of.emitter) } } " / " a href={ (base) "/events" } { "Events" } " / "
-            a href=(address::of_event(&of.emitter, &of.id)) { code { (of.id) } }
+            (name::emitter(&names, &of.emitter)) " / " a href={ (base) "/events" } { "Events" } " / "
+            a href=(address::of_event(&of.emitter, &of.id)) title=(of.id) { (payload::inline(text::line(&summary(&one.event)))) }
         }
         header.title { h1 { "Two events" } }
         (payload::block(differences("event", [head(&of, &one), head(&other, &two)], &value(&one), &value(&two))))
@@ -45,7 +47,7 @@ pub(crate) async fn show(
 
 fn head(of: &EventRef, logged: &LoggedEvent) -> Markup {
     html! {
-        a href=(address::of_event(&of.emitter, &of.id)) { code { (of.id) } } " "
+        a href=(address::of_event(&of.emitter, &of.id)) title=(of.id) { (payload::inline(text::line(&summary(&logged.event)))) } " "
         (time::exact(logged.event.indexed_at_ms))
     }
 }

@@ -17,10 +17,11 @@ use crate::{
     part::{
         code::quoted,
         empty::empty,
+        event_row,
         icon::{Icon, icon},
         marked::marked,
         name::named,
-        payload,
+        payload, selection,
         text::{self, grouped},
         time,
     },
@@ -115,8 +116,9 @@ fn results(found: &FoundEvents, names: &KnownNames, wanted: &Wanted, visitor: &V
         @if found.events.is_empty() {
             (nothing(found, is_filtered))
         } @else {
+            (selection::bar(visitor, "/events/selected", &event_row::ACTS))
             table.list {
-                thead { tr { th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Of" } } }
+                thead { tr { (selection::head()) th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Channel" } th scope="col" { "Of" } } }
                 tbody { @for event in &found.events { (row(event, names, &words, visitor)) } }
             }
         }
@@ -142,8 +144,10 @@ fn row(event: &FoundEvent, names: &KnownNames, words: &[String], visitor: &Visit
         let text = text.to_lowercase();
         words.iter().all(|word| text.contains(word))
     };
+    let place = format!("{}@{emitter}", event.id);
     html! {
         tr {
+            (selection::cell(visitor, Some(&place), &event.id.to_string()))
             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
             th scope="row" {
                 a href=(address::of_event(&event.emitter, &event.id)) { (payload::inline(marked(summary.unwrap_or(&data), words, PREVIEW_CHARS))) }
@@ -167,7 +171,10 @@ fn nothing(found: &FoundEvents, is_filtered: bool) -> Markup {
         ),
         (true, false) => empty(
             "No kept event is like this.",
-            html! { p { a href="/events" { "Show all events" } } },
+            html! {
+                p { "The filter left out all " (grouped(found.scanned.into())) " that it looked at. Retention may have taken others: of each source and workflow the newest are kept." }
+                p { a href="/events" { "Show all events" } }
+            },
         ),
     }
 }

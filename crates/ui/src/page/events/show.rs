@@ -83,6 +83,7 @@ pub(crate) async fn show(
                 @if let Some(text) = as_parameter(&logged.event) {
                     a.button href={ (base) "/run?event=" (text) } { (icon(Icon::Play)) "Run again with it" }
                 }
+                a.button href={ "/events/selected?act=replay&id=" (of.id) "%40" (of.emitter) } { (icon(Icon::Delivery)) "Send again" }
                 @if matches!(of.emitter, EmitterId::Source(_)) { a.button href={ (address) "/delete" } { "Delete" } }
             }
         }
@@ -170,6 +171,7 @@ fn value(event: &Event, address: &str, visitor: &Visitor) -> Markup {
         part: &part,
         name: "event",
         at: &at,
+        from: Some(visitor.first_child()),
     };
     html! {
         @if !at.is_empty() { p { a href=(address) { "The whole value" } } }

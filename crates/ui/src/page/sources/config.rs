@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::time::EpochMs;
+use headwater_model::{prop::PropKind, time::EpochMs};
+use headwater_platform::{ComponentRef, SavedComponent};
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::head::Shown;
 use crate::{
-    part::{payload, text, time, tree::Tree},
+    page::configured::Things,
+    part::{name::named, text, time},
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -25,13 +26,23 @@ pub(crate) async fn show(
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let source = &shown.view.source;
+    let workspace = source.owner.workspace_id.as_ref();
+    let values_of = shown.view.configured_props.values();
+    let things = Things::of(&ui, &visitor, workspace, values_of).await?;
+    let reference = ComponentRef::Id(source.spec.component_id.clone());
+    let component = ui
+        .platform
+        .component(visitor.caller(), &reference, workspace.cloned())
+        .await;
+    // The page of a source says what it can, if its code cannot be seen.
+    let component = component.ok();
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     let body = html! {
         (shown.head(&ui, &visitor, "config"))
         dl.facts {
             dt { "Id" } dd { code { (id) } }
             dt { "Slug" } dd { (text::value(&source.name_slug)) }
-            dt { "Component" } dd { code { (source.spec.component_id) } }
+            dt { "Component" } dd { (code(&shown, component.as_ref())) }
             dt { "Deployed" } dd { (moment(source.created_at.0)) }
             dt { "Changed" } dd { (moment(source.updated_at.0)) }
             dt { "Worker" } dd { @if source.spec.is_isolated { "its own" } @else { "shared as the node's isolation says" } }
@@ -41,7 +52,7 @@ pub(crate) async fn show(
             a.button href={ (shown.base()) "/code" } { "Edit the code" }
         }
         h2 { "Values" }
-        (values(&shown))
+        (values(&shown, &things, component.as_ref()))
     };
     Ok(Page::of(
         Section::Sources,
@@ -51,9 +62,14 @@ pub(crate) async fn show(
     .command(format!("headwater describe {}", shown.quoted())))
 }
 
-fn values(shown: &Shown) -> Markup {
+/// The values; those of data stores are told by the definitions of the props.
+fn values(shown: &Shown, things: &Things, component: Option<&SavedComponent>) -> Markup {
     let props = &shown.view.configured_props;
-    let part = |_: &str| String::new();
+    let definitions = component.map_or(&[][..], |component| &component.description.props);
+    let is_data_store = |name: &str| {
+        let mut found = definitions.iter();
+        found.any(|prop| prop.name == name && prop.kind() == PropKind::DataStore)
+    };
     html! {
         @if props.is_empty() { p.note { "It was given no values." } }
         table.list {
@@ -64,12 +80,22 @@ fn values(shown: &Shown) -> Markup {
                         th scope="row" { (text::line(name)) }
                         td data-label="Value" {
                             @if shown.view.secrets.contains(name) { span.note { "set, not shown" } }
-                            @else if let Value::String(text) = value { (payload::inline(text::line(text))) }
-                            @else { (Tree { part: &part, name, at: "" }.markup(value)) }
+                            @else { (things.value(name, value, is_data_store(name))) }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// The code of the source as its name, which leads to it.
+fn code(shown: &Shown, component: Option<&SavedComponent>) -> Markup {
+    let id = &shown.view.source.spec.component_id;
+    let described = component.map(|component| &component.description);
+    let name = described.map(|one| one.name.as_str());
+    html! {
+        a href={ (shown.base()) "/code" } title=(id) { (named(name, id.as_str())) }
+        @if let Some(version) = described.and_then(|one| one.version.as_deref()) { " " (text::line(version)) }
     }
 }

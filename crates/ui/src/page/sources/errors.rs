@@ -40,7 +40,7 @@ pub(crate) async fn show(
     let body = html! {
         (shown.head(&ui, &visitor, "errors"))
         @if errors.items.is_empty() {
-            (empty("No error is kept.", html! { p { "An error of a run appears here, with its stack and the event that it was about." } }))
+            (empty(match shown.health.last_run { Some(_) => "No error is kept.", None => "It has not run yet, so nothing failed." }, html! { p { "An error of a run appears here, with its stack and the event that it was about." } }))
         } @else {
             @for error in &errors.items { (error_event::item(&emitter, error, visitor.now_ms)) }
             (pager(&visitor, &Ends::of(&errors, |error| error.id)))

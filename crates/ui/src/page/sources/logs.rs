@@ -43,7 +43,7 @@ pub(crate) async fn show(
         (live_bar())
         div data-part="log" {
             @if lines.items.is_empty() {
-                (empty("Its code wrote nothing that is kept.", html! {
+                (empty(match shown.health.last_run { Some(_) => "Its code wrote nothing that is kept.", None => "It has not run yet, so it wrote nothing." }, html! {
                     p { "Lines of " code { "console.log" } " and its like appear here." }
                 }))
             } @else {

@@ -54,7 +54,7 @@ pub(crate) async fn show(
         (live_bar())
         div data-part="runs" {
             @if runs.items.is_empty() {
-                (empty("No run is kept here.", html! { p { "It runs on " (shown.triggers()) "." } }))
+                (nothing(&shown, &visitor, filter.outcome))
             } @else {
                 (table(&runs.items, &visitor))
                 (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
@@ -66,6 +66,34 @@ pub(crate) async fn show(
             .changing(&Topic::Source(id), &visitor)
             .command(format!("headwater runs {}", shown.quoted())),
     )
+}
+
+/// The reason why there are no runs.
+fn nothing(shown: &Shown, visitor: &Visitor, outcome: Option<OutcomeFilter>) -> Markup {
+    let has_run = shown.health.last_run.is_some();
+    match outcome.filter(|_| has_run) {
+        Some(outcome) => empty(
+            match outcome {
+                OutcomeFilter::Failed => "No run that is kept has failed.",
+                OutcomeFilter::Succeeded | OutcomeFilter::Exactly(_) => {
+                    "No run that is kept has succeeded."
+                }
+            },
+            html! { p { a href=(visitor.with(&[("outcome", None)])) { "Show all runs" } } },
+        ),
+        None if has_run => empty(
+            "There are no more runs in this direction.",
+            html! { p { a href=(visitor.with(&[])) { "Show the newest" } } },
+        ),
+        None if !shown.view.active() => empty(
+            "The source is paused, so it does not run.",
+            html! { p { "Resume it with the button above." } },
+        ),
+        None => empty(
+            "It has not run yet.",
+            html! { p { "It runs on " (shown.triggers()) ". " a href={ (shown.base()) "/run" } { "Run it now" } "." } },
+        ),
+    }
 }
 
 fn table(runs: &[RunRecord], visitor: &Visitor) -> Markup {

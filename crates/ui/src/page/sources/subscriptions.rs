@@ -90,9 +90,13 @@ async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refuse
     let owner = &shown.view.source.owner;
     let workspace = owner.workspace_id.as_ref();
     let all = subscriptions(ui, visitor, workspace.cloned()).await?;
-    let things = Things::of(ui, visitor, workspace).await?;
     let emitter = EmitterId::Source(id.clone());
     let listener = ListenerId::Source(id.clone());
+    let is_shown =
+        |one: &Subscription| is_of(&one.emitter, &emitter, owner) || one.listener == listener;
+    let all: Vec<_> = all.into_iter().filter(is_shown).collect();
+    let things = Things::of(ui, visitor, workspace).await?;
+    let things = things.naming(ui, visitor, &all).await?;
     let from = all
         .iter()
         .filter(|one| is_of(&one.emitter, &emitter, owner));

@@ -8,15 +8,16 @@ use headwater_model::{
     subscription::Subscription,
     webhook::{DeliveryOrder, DeliveryState},
 };
-use headwater_platform::{Delivery, RecentAttempts, Webhook};
+use headwater_platform::{Delivery, KnownNames, RecentAttempts, Webhook};
 use maud::{Markup, html};
 
 use super::{
     health::{Scope, facts},
-    list::{name, state_of},
+    list::{name as webhook_name, state_of},
 };
 use crate::{
     page::{
+        deliveries::event::{EVENT_CHARS, names_of},
         runs::show::delivery_state,
         subscribing::{self, Refused, Things},
     },
@@ -26,7 +27,9 @@ use crate::{
         event_list::live_bar,
         history::history,
         icon::{Icon, icon},
+        name,
         pager::{Ends, pager},
+        payload,
         state::{Tone, state},
         text, time,
         verification::snippets,
@@ -73,6 +76,8 @@ pub(super) async fn page(
     let mut subscriptions = super::list::subscriptions(ui, visitor, workspace.clone()).await?;
     subscriptions.retain(|one| one.listener == listener);
     let things = Things::of(ui, visitor, workspace.as_ref()).await?;
+    let things = things.naming(ui, visitor, &subscriptions).await?;
+    let names = names_of(ui, visitor, &deliveries.items).await?;
     let body = html! {
         div data-part="head" { (head(&webhook, &recent, visitor)) }
         h2 { "Subscriptions" }
@@ -85,20 +90,20 @@ pub(super) async fn page(
         h2 { "Deliveries" }
         (states(visitor, state))
         @if deliveries.items.is_empty() {
-            (empty(match state { None => "Nothing was sent to it yet.", Some(_) => "None of its deliveries is in this state." }, html! {
-                @if subscriptions.is_empty() { p { "It is subscribed to nothing." } }
-            }))
+            (nothing(&webhook, state, &subscriptions, visitor))
         } @else {
-            (table(&deliveries.items, visitor))
+            (table(&deliveries.items, &names, visitor))
             (pager(visitor, &Ends::of(&deliveries, |delivery| &delivery.id)))
         }
         }
         h2 { "Checking signatures" }
         (snippets())
     };
-    Ok(Page::of(Section::Webhooks, name(&webhook).to_owned(), body)
-        .changing(&Topic::Webhooks, visitor)
-        .command(format!("headwater deliveries list {id}")))
+    Ok(
+        Page::of(Section::Webhooks, webhook_name(&webhook).to_owned(), body)
+            .changing(&Topic::Webhooks, visitor)
+            .command(format!("headwater deliveries list {id}")),
+    )
 }
 
 fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup {
@@ -106,8 +111,8 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
     html! {
         p.crumbs { a href="/webhooks" { "Webhooks" } }
         header.title {
-            h1 { (text::value(name(webhook))) }
-            (state_of(webhook, visitor))
+            h1 { (text::value(webhook_name(webhook))) }
+            span { (state_of(webhook, visitor)) }
             div.actions {
                 form method="post" action={ (base) "/test" } { button { "Send a test event" } }
                 a.button href={ (base) "/edit" } { "Edit" }
@@ -170,6 +175,36 @@ fn subscriptions_of(
     }
 }
 
+/// The reason why there are no deliveries.
+fn nothing(
+    webhook: &Webhook,
+    state: Option<DeliveryState>,
+    subscriptions: &[Subscription],
+    visitor: &Visitor,
+) -> Markup {
+    if state.is_some() {
+        let all = visitor.with(&[("state", None)]);
+        return empty(
+            "None of its deliveries is in this state.",
+            html! { p { a href=(all) { "Show all of them" } } },
+        );
+    }
+    match (webhook.active, subscriptions.is_empty()) {
+        (false, _) => empty(
+            "It is paused, so nothing is sent to it.",
+            html! { p { "Resume it with the button above. It misses the events that come until then." } },
+        ),
+        (true, true) => empty(
+            "It is subscribed to nothing, so it gets nothing.",
+            html! { p { "Choose above whose events it is to get." } },
+        ),
+        (true, false) => empty(
+            "Nothing that was sent to it is kept.",
+            html! { p { "It gets the events that come after it was subscribed, and none has yet; or retention has taken its deliveries since." } },
+        ),
+    }
+}
+
 fn state_named(name: &str) -> Option<DeliveryState> {
     match name {
         "pending" => Some(DeliveryState::Pending),
@@ -195,14 +230,16 @@ fn states(visitor: &Visitor, current: Option<DeliveryState>) -> Markup {
     }
 }
 
-fn table(deliveries: &[Delivery], visitor: &Visitor) -> Markup {
+fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Event" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" } } }
+            thead { tr { th scope="col" { "Created" } th scope="col" { "Event" } th scope="col" { "From" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" } } }
             tbody {
                 @for delivery in deliveries {
                     tr {
-                        td.narrow { a href={ "/deliveries/" (delivery.id) } { (time::ago(delivery.created_at_ms, visitor.now_ms)) } }
+                        td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
+                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } }
+                        td.named data-label="From" { (name::emitter(names, &delivery.event.emitter)) }
                         td data-label="State" { (delivery_state(delivery.state)) }
                         td.number data-label="Attempts" { (delivery.attempts.len()) }
                         td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }

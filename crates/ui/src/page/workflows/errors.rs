@@ -42,7 +42,7 @@ pub(crate) async fn show(
     let body = html! {
         (shown.head(&visitor, "errors"))
         @if errors.items.is_empty() {
-            (empty("No error is kept.", html! { p { "The error of a run that failed appears here, with the event that the run began with." } }))
+            (empty(match shown.health.last_run { Some(_) => "No error is kept.", None => "It has not run yet, so nothing failed." }, html! { p { "The error of a run that failed appears here, with the event that the run began with." } }))
         } @else {
             @for error in &errors.items { (error_event::item(&emitter, error, visitor.now_ms)) }
             (pager(&visitor, &Ends::of(&errors, |error| error.id)))

@@ -47,12 +47,12 @@ pub(crate) async fn show(
         (shown.head(&visitor, "events"))
         (event_list::channels(&visitor, &CHANNELS))
         (event_list::live_bar())
-        (event_row::table(&emitter, &events.items, visitor.now_ms))
+        (event_row::table(&emitter, &events.items, &visitor))
         @if events.items.is_empty() {
             @if channel.is_some() {
                 (empty("Nothing is kept on this channel.", html! { p { a href={ (shown.base()) "/events" } { "Show the other events" } } }))
             } @else {
-                (empty("Its steps emitted nothing that is kept.", html! {
+                (empty(match shown.health.last_run { Some(_) => "Its steps emitted nothing that is kept.", None => "It has not run yet, so it emitted nothing." }, html! {
                     p { "A step emits with " code { "$.send.emit(event)" } ". Most workflows do not: see what they did at " a href={ (shown.base()) "/runs" } { "their runs" } "." }
                 }))
             }

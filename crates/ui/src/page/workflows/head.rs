@@ -1,7 +1,10 @@
 //! The head of every page of a workflow: its name, its state, its triggers, and what can be done with it.
 
-use headwater_model::{id::WorkflowId, schedule::Schedule};
-use headwater_platform::{PlatformError, TriggerView, WorkflowHealth, WorkflowView};
+use headwater_model::{
+    id::{EmitterId, WorkflowId},
+    schedule::Schedule,
+};
+use headwater_platform::{KnownNames, PlatformError, TriggerView, WorkflowHealth, WorkflowView};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -11,6 +14,7 @@ use crate::{
         code::{copyable, quoted},
         history::history,
         icon::{Icon, icon},
+        name,
         outcome::outcome,
         schedule::in_words,
         state::{Tone, state},
@@ -34,6 +38,8 @@ const TABS: [(&str, &str); 5] = [
 pub(crate) struct Shown {
     pub(crate) view: WorkflowView,
     pub(crate) health: WorkflowHealth,
+    /// The names of what its triggers listen to.
+    names: KnownNames,
 }
 
 impl Shown {
@@ -46,7 +52,13 @@ impl Shown {
         let view = ui.platform.workflow(visitor.caller(), id).await?;
         let health = ui.platform.workflows_health(std::slice::from_ref(id));
         let health = health.await?.pop().unwrap_or_default();
-        Ok(Self { view, health })
+        let listened = view.triggers.iter().filter_map(emitter_of);
+        let names = ui.platform.names(visitor.caller(), listened, []).await?;
+        Ok(Self {
+            view,
+            health,
+            names,
+        })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -77,7 +89,7 @@ impl Shown {
                 dt { "Runs on" }
                 dd {
                     @if self.view.triggers.is_empty() { "nothing but by hand and by calls of other workflows" }
-                    @for (at, trigger) in self.view.triggers.iter().enumerate() { @if at > 0 { ", " } (in_a_word(trigger)) }
+                    @for (at, trigger) in self.view.triggers.iter().enumerate() { @if at > 0 { ", " } (self.in_a_word(trigger)) }
                     @if let Some(next) = health.next_tick_at_ms { ", next " (time::ago(next, visitor.now_ms)) }
                 }
                 @if let Some(run) = &health.last_run {
@@ -98,6 +110,22 @@ impl Shown {
                 }
             }
             (tabs("Parts of the workflow", &base, &TABS, tab))
+        }
+    }
+
+    /// A trigger in a few words.
+    pub(crate) fn in_a_word(&self, trigger: &TriggerView) -> Markup {
+        let schedule = trigger.schedule.as_ref();
+        html! {
+            @match (trigger.kind, emitter_of(trigger)) {
+                ("http", _) => { "requests" }
+                ("email", _) => { "mail" }
+                ("source", Some(id)) => { "events of its own source " (name::emitter(&self.names, &id)) }
+                ("source", None) => { "events of a source of its own" }
+                ("events", Some(id)) => { "events of " (name::emitter(&self.names, &id)) }
+                ("events", None) => { "events of " (text::line(trigger.emitter.as_deref().unwrap_or("others"))) }
+                (kind, _) => { (schedule.map_or_else(|| kind.to_owned(), schedule_in_words)) }
+            }
         }
     }
 
@@ -130,20 +158,11 @@ pub(crate) fn health_state(is_active: bool, health: &WorkflowHealth) -> Markup {
     }
 }
 
-/// A trigger in a few words.
-pub(crate) fn in_a_word(trigger: &TriggerView) -> String {
-    match trigger.kind {
-        "http" => "requests".to_owned(),
-        "email" => "mail".to_owned(),
-        "source" => "events of a source of its own".to_owned(),
-        "events" => {
-            let emitter = trigger.emitter.as_deref().unwrap_or("others");
-            format!("events of {emitter}")
-        }
-        _ => trigger
-            .schedule
-            .as_ref()
-            .map_or_else(|| trigger.kind.to_owned(), schedule_in_words),
+/// The source or workflow that a trigger listens to, if it is one.
+fn emitter_of(trigger: &TriggerView) -> Option<EmitterId> {
+    match &trigger.source_id {
+        Some(id) => Some(EmitterId::Source(id.clone())),
+        None => trigger.emitter.as_deref()?.parse().ok(),
     }
 }
 

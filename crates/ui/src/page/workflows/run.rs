@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     address::{self, Address as _},
+    page::configured::Things,
     part::{
         event_list::live_bar,
         icon::{Icon, icon},
@@ -60,7 +61,12 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     let base = path.base();
     let list = path.workflow.address();
     let is_open = view.run.status.is_open();
+    let workspace = workflow.workflow.owner.workspace_id.as_ref();
+    let nodes = followed.iter().flat_map(|followed| &followed.nodes);
+    let values = nodes.flat_map(|node| node.settings.values());
+    let things = Things::of(&ui, &visitor, workspace, values).await?;
     let steps = Steps {
+        things: &things,
         view: &view,
         followed: followed.as_ref(),
         base: &base,
@@ -105,9 +111,9 @@ fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId, location: 
                 a.button href=(location) { "Load again" }
                 a.button.danger href={ (base) "/cancel" } { "Cancel" }
             } @else if view.event.is_some() {
-                a.button href={ (base) "/replay" } data-key="r" { (icon(Icon::Play)) "Replay with the newest, " (newest) }
+                a.button href={ (base) "/replay" } data-key="r" title=(newest) { (icon(Icon::Play)) "Replay with the newest code" }
                 @if let Some(own) = other {
-                    a.button href={ (base) "/replay?deployment=same" } { (icon(Icon::Play)) "Replay with the same, " (own) }
+                    a.button href={ (base) "/replay?deployment=same" } title=(own) { (icon(Icon::Play)) "Replay with the same code" }
                 }
             }
         }
@@ -133,7 +139,7 @@ fn facts(
                 }
             }
             dt { "Deployment" } dd { (deployment(followed.map(|view| &view.deployment), list, now_ms)) }
-            @if let Some(of) = &view.run.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } { code { (of) } } } }
+            @if let Some(of) = &view.run.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } title=(of) { "another run" } } }
             @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::value(reason)) } }
             dt { "Trace" } dd { code { (view.trace_id) } }
             dt { "Id" } dd { code { (run.id) } }
@@ -150,8 +156,7 @@ pub(super) fn deployment(
     html! {
         @match deployment {
             Some(deployment) => {
-                a href={ (list) "/steps?deployment=" (deployment.id) } { code { (deployment.id) } }
-                ", " (time::ago(deployment.created_at_ms, now_ms))
+                a href={ (list) "/steps?deployment=" (deployment.id) } title=(deployment.id) { "deployed " (time::ago(deployment.created_at_ms, now_ms)) }
                 @if deployment.is_current { ", the newest" }
             }
             None => { "the newest when it begins" }
@@ -167,6 +172,7 @@ fn sends(sends: &[SendRecord]) -> Markup {
             part: &part,
             name,
             at: "",
+            from: None,
         }
         .markup(&value)
     };

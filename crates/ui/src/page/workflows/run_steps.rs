@@ -12,7 +12,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::steps;
 use crate::{
-    page::sources::logs::level,
+    page::{configured::Things, sources::logs::level},
     part::{
         empty::empty,
         payload, run_status,
@@ -31,6 +31,8 @@ const VALUE_BYTES: usize = 64 * 1_024;
 
 /// The steps that a page shows.
 pub(super) struct Steps<'a> {
+    /// The names of what the steps' values name.
+    pub(super) things: &'a Things,
     pub(super) view: &'a WorkflowRunView,
     pub(super) followed: Option<&'a DeploymentView>,
     /// The address of the run.
@@ -276,7 +278,7 @@ fn item(steps: &Steps<'_>, number: usize, step: &StepView, node: Option<&NodeOut
                 }
             }
             @if let Some(node) = node && !node.settings.is_empty() {
-                details { summary { "Input, as the file has it" } (steps::given(node)) }
+                details { summary { "Input, as the file has it" } (steps::given(node, steps.things)) }
             }
         }
     }
@@ -324,11 +326,16 @@ pub(super) fn value(value: &RawValue, name: &str, address: &str) -> Markup {
         return html! { p { a href=(address) { (text::bytes(text.len())) " of JSON" } } };
     }
     let value = serde_json::from_str(text).unwrap_or_default();
-    tree(&value, name, "", address)
+    tree(&value, name, ("", 0), address)
 }
 
-/// A value as a tree, whose parts are at an address with their pointers.
-pub(super) fn tree(value: &serde_json::Value, name: &str, at: &str, address: &str) -> Markup {
+/// A part of a value as a tree from one of its children on; its own parts are at an address with their pointers.
+pub(super) fn tree(
+    value: &serde_json::Value,
+    name: &str,
+    (at, from): (&str, usize),
+    address: &str,
+) -> Markup {
     let part = |pointer: &str| {
         let pointer: String = byte_serialize(pointer.as_bytes()).collect();
         format!("{address}&at={pointer}")
@@ -337,6 +344,7 @@ pub(super) fn tree(value: &serde_json::Value, name: &str, at: &str, address: &st
         part: &part,
         name,
         at,
+        from: Some(from),
     }
     .markup(value)
 }

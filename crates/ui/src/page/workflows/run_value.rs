@@ -27,14 +27,14 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     let whole: Value = serde_json::from_str(raw.get()).map_err(|_| gone())?;
     let value = whole.pointer(&at).ok_or_else(gone)?;
     let base = path.base();
-    let address = visitor.with(&[("at", None)]);
+    let address = visitor.with(&[("at", None), ("from", None)]);
     let body = html! {
         p.crumbs { a href=(base) { "Run" } @if !at.is_empty() { " / " a href=(address) { (text::line(&name)) } } }
         h1 { (text::line(&name)) @if !at.is_empty() { " " span.note { (text::value(&at)) } } }
         @match value {
             // A text is shown whole here, with its lines.
             Value::String(text) => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
-            value => { (tree(value, &name, &at, &address)) }
+            value => { (tree(value, &name, (&at, visitor.first_child()), &address)) }
         }
         p.note { (text::bytes(value_bytes(value))) " of JSON" }
         @if at.is_empty() { p { (copyable(&format!("headwater runs describe {} --json", path.run))) } }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::id::WorkflowId;
+use headwater_model::id::{DeploymentId, WorkflowId};
 use headwater_platform::{RunsFilter, WorkflowRunStatus, WorkflowRunSummary};
 use maud::{Markup, html};
 
@@ -41,7 +41,7 @@ pub(crate) async fn show(
         @if runs.items.is_empty() {
             (nothing(&shown, filter))
         } @else {
-            (table(&shown.base(), &runs.items, &visitor))
+            (table(&shown.base(), &shown.view.workflow.deployment_id, &runs.items, &visitor))
             (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
         }
     };
@@ -88,7 +88,12 @@ fn filters(visitor: &Visitor, current: RunsFilter) -> Markup {
     }
 }
 
-fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
+fn table(
+    base: &str,
+    newest: &DeploymentId,
+    runs: &[WorkflowRunSummary],
+    visitor: &Visitor,
+) -> Markup {
     let some_ended = runs.iter().any(|run| run.ended_at_ms.is_some());
     html! {
         @if some_ended { (selection::bar(visitor, "/runs/selected", &REPLAYS)) }
@@ -116,7 +121,7 @@ fn table(base: &str, runs: &[WorkflowRunSummary], visitor: &Visitor) -> Markup {
                         td.number data-label="Took" {
                             @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
                         }
-                        td data-label="Deployment" { @if let Some(id) = &run.deployment_id { a href={ (base) "/steps?deployment=" (id) } { code { (id) } } } }
+                        td data-label="Deployment" { @if let Some(id) = &run.deployment_id { a href={ (base) "/steps?deployment=" (id) } title=(id) { @if id == newest { "the newest" } @else { "an older one" } } } }
                         td data-label="Error" { @if let Some(error) = &run.error { (text::line(error)) } }
                     }
                 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{id::WorkflowId, page::PageRequest};
-use headwater_platform::{DeploymentSummary, TriggerView};
+use headwater_platform::DeploymentSummary;
 use maud::{Markup, html};
 
-use super::head::{Shown, in_a_word};
+use super::head::Shown;
 use crate::{
     part::{
         code::copyable,
@@ -45,13 +45,13 @@ pub(crate) async fn show(
         dl.facts {
             dt { "Id" } dd { code { (id) } }
             dt { "Slug" } dd { (text::value(&workflow.name_slug)) }
-            dt { "Deployment" } dd { a href={ (shown.base()) "/steps" } { code { (workflow.deployment_id) } } ", which new runs follow" }
+            dt { "Deployment" } dd { a href={ (shown.base()) "/steps" } title=(workflow.deployment_id) { "the newest" } ", which new runs follow" }
             dt { "Created" } dd { (time::ago(workflow.created_at.to_ms(), now_ms)) }
             dt { "Changed" } dd { (time::ago(workflow.updated_at.to_ms(), now_ms)) }
         }
         p.note { "Limits, retention and mail about errors are " code { "settings" } " of " code { "workflow.yaml" } "." }
         h2 { "Triggers" }
-        (triggers(&shown.view.triggers))
+        (triggers(&shown))
         h2 { "Deployments" }
         (list(&shown.base(), &deployments.items, &visitor))
         (pager(&visitor, &Ends::of(&deployments, |deployment| &deployment.id)))
@@ -64,7 +64,8 @@ pub(crate) async fn show(
     .command(format!("headwater workflows describe {}", shown.quoted())))
 }
 
-fn triggers(triggers: &[TriggerView]) -> Markup {
+fn triggers(shown: &Shown) -> Markup {
+    let triggers = &shown.view.triggers;
     html! {
         @if triggers.is_empty() {
             (empty("It has no triggers.", html! { p { "It runs when it is started by hand, or by another workflow." } }))
@@ -75,11 +76,10 @@ fn triggers(triggers: &[TriggerView]) -> Markup {
                     @for trigger in triggers {
                         tr {
                             th scope="row" { (trigger.kind) }
-                            td data-label="Starts runs on" { (text::line(&in_a_word(trigger))) }
+                            td data-label="Starts runs on" { (shown.in_a_word(trigger)) }
                             td data-label="Address" {
                                 @if let Some(url) = &trigger.endpoint_url { (copyable(url)) }
                                 @if let Some(mailbox) = &trigger.mailbox { (copyable(mailbox)) }
-                                @if let Some(source) = &trigger.source_id { a href={ "/sources/" (source) } { code { (source) } } }
                             }
                             td data-label="Id" { code { (trigger.id) } }
                         }
@@ -93,12 +93,12 @@ fn triggers(triggers: &[TriggerView]) -> Markup {
 fn list(base: &str, deployments: &[DeploymentSummary], visitor: &Visitor) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Deployment" } th scope="col" { "Deployed" } th scope="col" { "State" } } }
+            thead { tr { th scope="col" { "Deployed" } th scope="col" { "Age" } th scope="col" { "State" } } }
             tbody {
                 @for deployment in deployments {
                     tr {
-                        th scope="row" { a href={ (base) "/steps?deployment=" (deployment.id) } { code { (deployment.id) } } }
-                        td data-label="Deployed" { (time::exact(deployment.created_at_ms)) " (" (time::ago(deployment.created_at_ms, visitor.now_ms)) ")" }
+                        th scope="row" { a href={ (base) "/steps?deployment=" (deployment.id) } title=(deployment.id) { (time::exact(deployment.created_at_ms)) } }
+                        td data-label="Age" { (time::ago(deployment.created_at_ms, visitor.now_ms)) }
                         td data-label="State" { @if deployment.is_current { (state(Tone::Good, "current")) } }
                     }
                 }

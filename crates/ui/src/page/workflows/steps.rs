@@ -13,12 +13,12 @@ use super::{
     outline::{bodies, drawn, roots},
 };
 use crate::{
+    page::configured::Things,
     part::{
         empty::empty,
         graph::graph,
         state::{Tone, state},
         text, time,
-        tree::Tree,
     },
     path::PathId,
     problem::Problem,
@@ -47,10 +47,13 @@ pub(crate) async fn show(
         .await?;
     let deployment = &view.deployment;
     let (steps, handlers) = roots(&view.nodes);
+    let workspace = shown.view.workflow.owner.workspace_id.as_ref();
+    let values = view.nodes.iter().flat_map(|node| node.settings.values());
+    let things = Things::of(&ui, &visitor, workspace, values).await?;
     let body = html! {
         (shown.head(&visitor, "steps"))
         p.note {
-            "Deployment " code { (deployment.id) } ", " (time::ago(deployment.created_at_ms, visitor.now_ms)) ". "
+            span title=(deployment.id) { "Deployed " (time::ago(deployment.created_at_ms, visitor.now_ms)) } ". "
             @if deployment.is_current { "New runs follow it." }
             @else { "New runs follow another one: " a href={ (shown.base()) "/steps" } { "show that" } "." }
         }
@@ -58,10 +61,10 @@ pub(crate) async fn show(
             (empty("It has no steps.", html! { p { "Runs of it succeed at once. Add " code { "steps" } " to " code { "workflow.yaml" } ", and deploy it again." } }))
         }
         @if let Some(graph) = graph(&drawn(&view.nodes, &steps)) { (graph) }
-        (list(&view.nodes, &steps))
+        (list(&view.nodes, &steps, &things))
         @if !handlers.is_empty() {
             h2 { "After a failure that nothing handles" }
-            (list(&view.nodes, &handlers))
+            (list(&view.nodes, &handlers, &things))
         }
         h2 { "Files" }
         ul { @for file in &view.files { li { code { (text::visible(file)) } } } }
@@ -78,11 +81,11 @@ pub(crate) async fn show(
     )))
 }
 
-fn list(nodes: &[NodeOutline], steps: &[&NodeOutline]) -> Markup {
-    html! { @if !steps.is_empty() { ol.outline { @for node in steps { li { (item(nodes, node)) } } } } }
+fn list(nodes: &[NodeOutline], steps: &[&NodeOutline], things: &Things) -> Markup {
+    html! { @if !steps.is_empty() { ol.outline { @for node in steps { li { (item(nodes, node, things)) } } } } }
 }
 
-fn item(nodes: &[NodeOutline], node: &NodeOutline) -> Markup {
+fn item(nodes: &[NodeOutline], node: &NodeOutline, things: &Things) -> Markup {
     html! {
         p {
             b { (text::line(&node.namespace)) } " "
@@ -93,7 +96,7 @@ fn item(nodes: &[NodeOutline], node: &NodeOutline) -> Markup {
         }
         @if let Some(notes) = &node.notes { p.note { (text::value(notes)) } }
         @if let Some(condition) = &node.condition { p { "only if " code { (text::visible(condition)) } } }
-        (given(node))
+        (given(node, things))
         @for body in bodies(nodes, node) {
             @if let Some(name) = body.name {
                 p.branch {
@@ -102,7 +105,7 @@ fn item(nodes: &[NodeOutline], node: &NodeOutline) -> Markup {
                 }
             }
             @if body.steps.is_empty() { p.note { "nothing" } }
-            (list(nodes, &body.steps))
+            (list(nodes, &body.steps, things))
         }
         @if node.on_error == "continue" { p.note { "If it fails, the run goes on." } }
     }
@@ -118,8 +121,7 @@ fn span(node: &NodeOutline, name: &str, value: &Value) -> Option<Duration> {
 }
 
 /// The props of a step, or the keys of a block, and its bounds.
-pub(crate) fn given(node: &NodeOutline) -> Markup {
-    let part = |_: &str| String::new();
+pub(crate) fn given(node: &NodeOutline, things: &Things) -> Markup {
     html! {
         @if !node.settings.is_empty() || node.timeout_ms.is_some() || node.attempts.is_some() {
             dl.facts {
@@ -129,8 +131,7 @@ pub(crate) fn given(node: &NodeOutline) -> Markup {
                         @if node.secrets.contains(name) { span.note { "set, not shown" } }
                         @else if let Some(span) = span(node, name, value) { (time::took(span)) }
                         @else if let Value::String(text) = value { code { (text::visible(text)) } }
-                        @else if value.is_number() || value.is_boolean() || value.is_null() { code { (value) } }
-                        @else { (Tree { part: &part, name, at: "" }.markup(value)) }
+                        @else { (things.value(name, value, false)) }
                     }
                 }
                 @if let Some(ms) = node.timeout_ms { dt { "Time limit" } dd { (time::took(Duration::from_millis(ms))) } }

@@ -33,6 +33,30 @@ async fn accounts_are_listed_in_pages_without_their_credentials() {
 }
 
 #[tokio::test]
+async fn accounts_are_filtered_by_app_and_health() {
+    let node = Node::start().await;
+    let shop = node.account("shop", json!({"api_key": "k"})).await;
+    let bank = node.account("bank", json!({"api_key": "k"})).await;
+    let found = async |query: &str| {
+        let accounts = node.get(&format!("/accounts?{query}")).await.is(200);
+        let ids = accounts.items().into_iter().map(|one| one["id"].clone());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(found("app=shop").await, [json!(shop)]);
+    assert_eq!(found("health=unknown").await, [json!(shop), json!(bank)]);
+    assert_eq!(found("health=unknown&app=bank").await, [json!(bank)]);
+    assert_eq!(found("health=refused").await, [Value::Null; 0]);
+    let page = node.get("/accounts?health=unknown&limit=1").await.is(200);
+    let cursor = page.json()["page_info"]["end_cursor"].clone();
+    let rest = format!("health=unknown&after={}", cursor.as_str().unwrap());
+    assert_eq!(found(&rest).await, [json!(bank)]);
+    let wrong = node.get("/accounts?health=ill").await.is(400);
+    assert!(wrong.text.contains("health"), "{}", wrong.text);
+    let listed = node.cli(&["accounts", "list", "--app", "bank"]).await.ok();
+    assert!(listed.stdout.contains(&bank) && !listed.stdout.contains(&shop));
+}
+
+#[tokio::test]
 async fn an_account_is_shown_with_its_health() {
     let node = Node::start().await;
     let id = node

@@ -1,6 +1,6 @@
 //! Rows and states that come while one looks.
 
-use headwater_integration::{Chromium, Node, Receiver};
+use headwater_integration::{Chromium, Node, Receiver, Reply};
 use serde_json::json;
 
 use crate::workflows::{Folder, HTTP, waiting};
@@ -53,6 +53,7 @@ async fn an_event_appears_while_one_looks_and_none_twice() {
         ])
     );
     tab.sees_text("[data-live-count]", "5 new").await;
+    tab.sees_text("[data-in-all]", "6 in all").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
 
@@ -86,12 +87,96 @@ async fn cells_of_sources_and_home_change_and_keep_the_focus() {
     tab.sees_text("[data-live-state]", "Live").await;
     node.run(&source, json!({"body": {"order": 8}})).await;
     tab.sees_text("[data-part=home]", "Nothing fails").await;
-    tab.sees_text("[data-part=home] table", "Order 8").await;
+    tab.sees_text("[data-rows] tr:first-child", "Order 8").await;
     tab.open(&format!("/sources/{}/logs", source.id)).await;
     tab.sees_text("[data-live-state]", "Live").await;
     let lines = tab.count(".log li").await;
     node.run(&source, json!({"body": {"order": 9}})).await;
     tab.sees(&format!(".log li:nth-child({})", lines + 1)).await;
+    assert_eq!(tab.streams().await, 1);
+    assert_eq!(tab.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_newest_events_of_all_come_home_each_once() {
+    let node = Node::start().await;
+    let [one, two] = [
+        node.deploy(ECHO, json!({})).await,
+        node.deploy(MANY, json!({})).await,
+    ];
+    let stranger = node.user("stranger").await;
+    let theirs = stranger
+        .post("/sources", json!({"component_code": ECHO}))
+        .await;
+    let theirs = theirs.is(200).data()["id"].as_str().unwrap().to_owned();
+    node.run(&one, json!({"body": {"order": 1}})).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open("/").await;
+    tab.sees_text("[data-live-state]", "Live").await;
+    tab.sees_text("[data-rows] tr:first-child", "Order 1").await;
+    let run = format!("/sources/{theirs}/run");
+    let order = json!({"event": {"body": {"order": 0}}});
+    stranger.post(&run, order).await.is(200);
+    node.run(&two, json!({"from": 2, "count": 1})).await;
+    tab.sees_text("[data-rows] tr:first-child", "Event 2").await;
+    tab.sees_text("[data-rows] tr:first-child", "many").await;
+    // On hold they are counted; in the background they are not read. Each comes once, whatever happened meanwhile.
+    tab.press("[data-live-pause]").await;
+    node.run(&one, json!({"body": {"order": 3}})).await;
+    tab.sees_text("[data-live-show]", "Show 1 new").await;
+    tab.cover(true).await;
+    assert_eq!(tab.streams().await, 0);
+    node.run(&two, json!({"from": 4, "count": 2})).await;
+    tab.cover(false).await;
+    tab.sees_text("[data-live-show]", "Show 3 new").await;
+    tab.press("[data-live-show]").await;
+    tab.sees_text("[data-rows] tr:first-child", "Event 5").await;
+    let rows = tab
+        .evaluate("[...document.querySelectorAll('[data-rows] th')].map((row) => row.innerText)")
+        .await;
+    assert_eq!(
+        rows,
+        json!(["Event 5", "Event 4", "Order 3", "Event 2", "Order 1"])
+    );
+    // More than the list has room for: the newest stay.
+    node.run(&two, json!({"from": 6, "count": 30})).await;
+    tab.sees_text("[data-rows] tr:first-child", "Event 35")
+        .await;
+    assert_eq!(tab.count("[data-rows] tr").await, 20);
+    assert_eq!(tab.streams().await, 1);
+    assert_eq!(tab.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_page_of_a_webhook_follows_its_deliveries_and_keeps_what_is_written() {
+    let node = Node::builder().private_network().start().await;
+    let source = node.deploy(ECHO, json!({})).await;
+    let receiver = Receiver::start().await;
+    let webhook = node.webhook_for(&source.id, &receiver.url()).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&format!("/webhooks/{webhook}")).await;
+    tab.sees_text(
+        "[data-part=deliveries]",
+        "Nothing that was sent to it is kept",
+    )
+    .await;
+    tab.sees_text("[data-live-state]", "Live").await;
+    tab.write("#channel", "orders").await;
+    node.run(&source, json!({"body": {"order": 1}})).await;
+    tab.sees_text("[data-part=deliveries] tbody tr", "delivered")
+        .await;
+    tab.sees_text("[data-part=head]", "of 1 attempt delivered")
+        .await;
+    let written = tab
+        .evaluate("document.querySelector('#channel').value")
+        .await;
+    assert_eq!(written, json!("orders"));
+    receiver.answer(|_| Reply::status(500));
+    node.run(&source, json!({"body": {"order": 2}})).await;
+    tab.sees_text("[data-part=deliveries] tbody tr", "pending")
+        .await;
     assert_eq!(tab.streams().await, 1);
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }

@@ -143,6 +143,8 @@ fn general() -> Vec<Route> {
         page("/search/names", SignedIn, FINDING),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
         page("/events/export", SignedIn, &["search_events"]),
+        page("/events/selected", Owner, &["show_source_event"]),
+        post("/events/selected", Owner, &["replay_events"]),
         post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),
         page("/events/views/delete", SignedIn, &["list_event_views"]),
         post("/events/views/delete", Owner, &["delete_event_view"]).with(&[("name", "mine")]),
@@ -404,12 +406,12 @@ fn of_accounts() -> Vec<Route> {
         post("/accounts/new", SignedIn, &["create_account"]),
         post("/accounts/connect", SignedIn, &["connect_account"]),
         page("/accounts/connects/{id}", Owner, &["connect"]),
-        page("/accounts/{id}", Owner, &["account"]),
+        page("/accounts/{id}", Owner, &["account", "list_account_users"]),
         post("/accounts/{id}/check", Owner, &["check_account"]),
         post("/accounts/{id}/reconnect", Owner, &["reconnect_account"]),
         page("/accounts/{id}/rename", Owner, &["account"]),
         post("/accounts/{id}/rename", Owner, &["update_account"]).with(&[("name", "Work")]),
-        page("/accounts/{id}/delete", Owner, &["account"]),
+        page("/accounts/{id}/delete", Owner, &["list_account_users"]),
         post("/accounts/{id}/delete", Owner, &["delete_account"]),
     ]
 }

@@ -107,6 +107,7 @@ async fn of_source(node: &Node, source: &Source) -> Vec<Shown> {
     let failed = node
         .get(&format!("{}/runs", source.path()))
         .await
+        .is(200)
         .items()
         .remove(0);
     let events = node.events(source).await;
@@ -126,6 +127,14 @@ async fn of_source(node: &Node, source: &Source) -> Vec<Shown> {
         shown(format!("{base}/run"), std::slice::from_ref(&name)),
         shown(format!("{base}/delete"), std::slice::from_ref(&name)),
         shown(event.clone(), &each()),
+        shown(
+            format!(
+                "/events/selected?act=replay&id={}@{}",
+                id(&events[0]),
+                source.id
+            ),
+            std::slice::from_ref(&name),
+        ),
         shown(
             format!("{event}?at=/{}", query("__proto__")),
             &["__proto__".to_owned()],
@@ -264,10 +273,10 @@ async fn of_account(node: &Node) -> Vec<Shown> {
     let account = json!({"app": "shop", "name": NAME, "fields": {"api_key": "k"}});
     let account = node.post("/accounts", account).await.is(200).data();
     let base = format!("/accounts/{}", id(&account));
-    // An app of a long name, and one whose name is of markup, if there may be such an app: accounts are listed by app.
+    // An app of a long name, and one whose name is of markup: accounts are listed by app.
     for (app, name) in [("shop", long()), (&long(), long()), (TEXTS[0], long())] {
         let other = json!({"app": app, "name": name, "fields": {"api_key": "k"}});
-        node.post("/accounts", other).await;
+        node.post("/accounts", other).await.is(200);
     }
     let name = seen(NAME);
     vec![

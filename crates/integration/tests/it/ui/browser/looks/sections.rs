@@ -133,6 +133,12 @@ async fn overviews_are_for_everybody_in_every_look() {
     let source = things.node.deploy(STORY, json!({})).await;
     things.node.run(&source, json!({})).await;
     things.node.run(&source, json!({"fails": true})).await;
+    let event = things.node.events(&source).await.remove(0);
+    let events_selected = format!(
+        "/events/selected?act=replay&id={}@{}",
+        id(&event),
+        source.id
+    );
     let pages = below(
         "",
         &[
@@ -141,6 +147,7 @@ async fn overviews_are_for_everybody_in_every_look() {
             ("runs-all", "/runs?status=any&q=&since=2026-01-31T12:00"),
             ("events", "/events"),
             ("events-found", "/events?q=order&path=order%3D7"),
+            ("events-selected", &events_selected),
             ("search", "/search?q=o"),
             ("search-none", "/search?q=nothing-of-this-name"),
             (
@@ -188,6 +195,32 @@ async fn trials_are_for_everybody_in_every_look() {
         tab.open(&path).await;
         tab.press("button[value=try]").await;
         tab.sees_text("#trial", "It emitted 2 events").await;
+        faults.extend(every_look(&tab, name).await);
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What the author gets wrong is shown with its lines, above the editor.
+#[tokio::test]
+async fn a_syntax_error_is_for_everybody_in_every_look() {
+    let node = node().await;
+    let source = node.deploy(STORY, json!({})).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    let mut faults = Vec::new();
+    for (name, path) in [
+        ("deploy-code-wrong", "/deploy/code?template=rss".to_owned()),
+        ("source-code-wrong", format!("/sources/{}/code", source.id)),
+    ] {
+        tab.look(NARROW).await;
+        tab.open(&path).await;
+        tab.sees(".editor").await;
+        tab.press("label[for=code]").await;
+        tab.type_keys("export default { name: 'Wrong', run( { ")
+            .await;
+        tab.press("main form button.primary").await;
+        tab.sees_text(".summary-of-errors", "column").await;
+        tab.sees(".editor").await;
         faults.extend(every_look(&tab, name).await);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

@@ -23,6 +23,7 @@ mod health;
 pub(crate) mod id;
 mod key;
 pub(crate) mod lenient;
+mod node;
 mod registry;
 mod run;
 mod run_record;
@@ -70,6 +71,7 @@ pub(crate) use self::{
         BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
     },
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
+    node::{Node, PatchNode},
     registry::{
         IndexedComponent, PackageModules, PackageRequest, PublishComponent, PublishedComponent,
         SearchPackages,

@@ -17,6 +17,7 @@ mod developing;
 mod examples;
 mod import;
 mod listen;
+mod nodes;
 mod props;
 mod runs;
 mod search;
@@ -45,6 +46,7 @@ pub(crate) use self::developing::{
 };
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
+pub(crate) use self::nodes::{NodesArguments, NodesCommand};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
@@ -289,6 +291,8 @@ pub(crate) enum ClientCommand {
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
+    /// Nodes on one database (administrator only): list, drain
+    Nodes(NodesArguments),
     /// Audit records: who did what, when, newest first
     Audit(AuditArguments),
     /// Open the web UI in a browser, signed in

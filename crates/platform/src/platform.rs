@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use headwater_engine::{Engine, EngineStatus};
-use headwater_model::id::RunnableId;
-use headwater_store::{NodeName, Store};
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{Conflict, Members, NodeName, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -50,6 +50,8 @@ pub struct Parts {
     pub name: NodeName,
     /// The store.
     pub store: Arc<dyn Store>,
+    /// The nodes that share the store, unless this one has it for itself.
+    pub members: Option<Arc<dyn Members>>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
     /// The place of files.
@@ -69,6 +71,9 @@ pub struct Parts {
 /// The platform. Cheap to share; every use case is a method.
 pub struct Platform {
     pub(crate) core: Arc<Core>,
+    pub(crate) name: NodeName,
+    pub(crate) members: Option<Arc<dyn Members>>,
+    pub(crate) started_at_ms: EpochMs,
     pub(crate) secret_keys: Arc<SecretKeys>,
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) rate_limits: RateLimits,
@@ -114,13 +119,16 @@ pub struct Readiness {
 
 impl Platform {
     /// Registers the node's start and finishes the work that a dead node left undone. Background work
-    /// and sources run from then on.
+    /// and sources run from then on. `None`: another node has the store.
     ///
     /// # Errors
     /// The store cannot be used.
-    pub async fn start(parts: Parts) -> Result<Arc<Self>, PlatformError> {
+    pub async fn start(parts: Parts) -> Result<Option<Arc<Self>>, PlatformError> {
         let now_ms = parts.env.now_ms();
-        let epoch = parts.store.start_node(&parts.name, now_ms).await?;
+        let epoch = match parts.store.start_node(&parts.name, now_ms).await {
+            Err(StoreError::Conflict(Conflict::Held { .. })) => return Ok(None),
+            epoch => epoch?,
+        };
         let secret_keys = Arc::new(SecretKeys::new(parts.secret_keys, parts.key_file));
         let core = Arc::new(Core {
             store: parts.store,
@@ -138,10 +146,11 @@ impl Platform {
         });
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));
-        let platform = Arc::new(Self::compose(core, secret_keys, files, &key)?);
+        let among = (parts.name, parts.members, now_ms);
+        let platform = Arc::new(Self::compose(core, secret_keys, files, &key, among)?);
         platform.end_rotation().await?;
         platform.start_background();
-        Ok(platform)
+        Ok(Some(platform))
     }
 
     fn compose(
@@ -149,6 +158,7 @@ impl Platform {
         secret_keys: Arc<SecretKeys>,
         files: Arc<Files>,
         key: &InstallationKey,
+        (name, members, started_at_ms): (NodeName, Option<Arc<dyn Members>>, EpochMs),
     ) -> Result<Self, PlatformError> {
         let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
@@ -211,6 +221,9 @@ impl Platform {
             searches: Semaphore::new(SEARCHES_MAX),
             calls: Semaphore::new(CALLS_MAX),
             core,
+            name,
+            members,
+            started_at_ms,
             secret_keys,
             leases,
             quotas,
@@ -258,6 +271,15 @@ impl Platform {
     /// Nothing that it does then is kept.
     pub async fn replaced(&self) {
         self.leases.lost().await;
+    }
+
+    /// Ends all work at once, of a node whose place another one has taken.
+    pub async fn abandon(&self) {
+        let core = &self.core;
+        core.stopping.cancel();
+        core.tasks.close();
+        self.couriers.abandon().await;
+        core.engine.shutdown().await;
     }
 
     /// Carries an act to its end and its record, even if whoever asked for it goes away: what is left of a request is

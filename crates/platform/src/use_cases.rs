@@ -30,6 +30,7 @@ pub(crate) mod ingress;
 pub(crate) mod keys;
 pub(crate) mod mail;
 pub(crate) mod names;
+pub(crate) mod nodes;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;

@@ -38,6 +38,7 @@ mod invocations;
 mod key_value;
 mod keys;
 mod living;
+mod members;
 mod migration;
 mod names;
 mod nodes;
@@ -96,4 +97,5 @@ mod workflows;
 mod workspaces;
 
 pub use clock::DatabaseClock;
+pub use members::{Joined, Leader};
 pub use store::PostgresStore;

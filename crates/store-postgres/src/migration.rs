@@ -4,7 +4,10 @@ use headwater_store::StoreError;
 
 use crate::connection::{Connection, failed};
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_members.sql"),
+];
 
 /// One process at a time migrates.
 pub(crate) const BEGIN: &str = "BEGIN;

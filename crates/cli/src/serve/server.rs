@@ -13,7 +13,10 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, UnixListener},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 use tower::Service as _;
 
 use super::connections::{self, Answered, Connections, Place, Watched};
@@ -64,18 +67,9 @@ impl Server {
         }
     }
 
-    /// The same server for connections that stay open while the node stops.
-    pub(super) fn past_shutdown(self) -> Self {
-        Self {
-            stopping: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-            ..self
-        }
-    }
-
     /// Takes connections from everybody until the node stops, and returns when the last one is gone.
     pub(super) async fn serve(self, listener: TcpListener) {
-        let watching = tokio::spawn(Arc::clone(&self.connections).watch());
+        let _watching = self.watched();
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -92,17 +86,21 @@ impl Server {
         drop(listener);
         self.tasks.close();
         self.tasks.wait().await;
-        watching.abort();
     }
 
     /// Takes connections of components until it is aborted.
     pub(super) async fn serve_components(self, listener: UnixListener) {
+        let _watching = self.watched();
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => self.take(stream, None),
                 Err(error) => self.failed_to_accept(&error).await,
             }
         }
+    }
+
+    fn watched(&self) -> AbortOnDropHandle<()> {
+        AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self.connections).watch()))
     }
 
     async fn failed_to_accept(&self, error: &io::Error) {

@@ -33,7 +33,11 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let mut suffering = cargo();
     suffering
         .args(["test", "--release", "--package", "headwater-integration"])
-        .args(["--test", "it", "a_cluster_loses_nothing_and_does_nothing_twice"])
+        .args([
+            "--test",
+            "it",
+            "a_cluster_loses_nothing_and_does_nothing_twice",
+        ])
         .args(["--", "--nocapture"])
         .env("HEADWATER_DENO", deno)
         .env("HEADWATER_TEST_POSTGRES_BIN", &postgres)

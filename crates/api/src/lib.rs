@@ -27,7 +27,7 @@ mod routes;
 mod wire;
 
 pub use body::BodyLimits;
-pub use error::unavailable;
 pub use connections::{Closed, ConnectionCounts};
+pub use error::unavailable;
 pub use openapi::openapi_json;
 pub use router::{Pages, Settings, router};

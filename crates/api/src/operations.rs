@@ -17,9 +17,9 @@ use crate::{
         accounts, apps, audit, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_search, event_views, events, feeds, health, keys, nodes, orgs, registry, run_search, runs,
-        sessions, settings, source_deployments, sources, subscriptions, usage, users, variables,
-        webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
+        event_search, event_views, events, feeds, health, keys, nodes, orgs, registry, run_search,
+        runs, sessions, settings, source_deployments, sources, subscriptions, usage, users,
+        variables, webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
     },
 };
 

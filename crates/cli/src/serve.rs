@@ -79,7 +79,10 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = NodeStore::open(&data_dir, options.database_url.as_deref()).await?;
     if let Some(mail) = &mail {
-        notes.note(&format!("mail to workflows is taken on {}", mail.address()?));
+        notes.note(&format!(
+            "mail to workflows is taken on {}",
+            mail.address()?
+        ));
     }
     let traces = Traces::start(options.otlp_endpoint.as_deref())?;
     let setup = Setup {

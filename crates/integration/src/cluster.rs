@@ -43,11 +43,11 @@ impl Node {
         id.expect("a node of a cluster has an id").trim().to_owned()
     }
 
-    /// What the cluster says of it.
+    /// What the cluster says of it; null if it knows nothing of it yet.
     pub async fn seen(&self) -> Value {
         let nodes = self.nodes().await;
-        let itself = nodes.iter().find(|node| node["id"] == self.id());
-        itself.expect("it is among the nodes").clone()
+        let itself = nodes.into_iter().find(|node| node["id"] == self.id());
+        itself.unwrap_or_default()
     }
 
     /// Waits until the cluster sees it in that part.

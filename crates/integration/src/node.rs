@@ -218,7 +218,8 @@ impl NodeBuilder {
         if !given.any(|(name, _)| name == DATABASE_URL) {
             self.database = self.database.or_else(Database::asked_for);
             let url = self.database.as_ref().map(|database| database.url());
-            self.environment.extend(url.map(|url| (DATABASE_URL.to_owned(), url)));
+            self.environment
+                .extend(url.map(|url| (DATABASE_URL.to_owned(), url)));
         }
         let listen = self.listens_at();
         let data_dir = self

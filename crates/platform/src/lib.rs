@@ -141,10 +141,9 @@ pub use headwater_store::{
     AuditRecord, AuditTarget, CappedCount, ComponentFilter, DataStore, DayUsage, Delivery,
     DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FoundAudit,
     FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LoggedEvent,
-    Member, MemberPart, Members,
-    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFilter, RunHour,
-    RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
-    SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay, Session,
+    Member, MemberPart, Members, OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record,
+    RunCounts, RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger,
+    RunVersion, SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay, Session,
     SourceDeployment, SourceHealth, Standing, Usage, User, Wanted, Webhook, WebhookBacklog,
     Workflow, WorkflowHealth, WorkflowState,
 };

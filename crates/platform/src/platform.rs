@@ -71,9 +71,7 @@ pub struct Parts {
 /// The platform. Cheap to share; every use case is a method.
 pub struct Platform {
     pub(crate) core: Arc<Core>,
-    pub(crate) name: NodeName,
-    pub(crate) members: Option<Arc<dyn Members>>,
-    pub(crate) started_at_ms: EpochMs,
+    pub(crate) among: Among,
     pub(crate) secret_keys: Arc<SecretKeys>,
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) rate_limits: RateLimits,
@@ -102,6 +100,14 @@ pub struct Platform {
     pub(crate) searches: Semaphore,
     /// Room for calls that belong to no source.
     pub(crate) calls: Semaphore,
+}
+
+/// The node among those that share the store.
+pub(crate) struct Among {
+    pub(crate) name: NodeName,
+    /// `None` where the node has the store for itself.
+    pub(crate) members: Option<Arc<dyn Members>>,
+    pub(crate) started_at_ms: EpochMs,
 }
 
 /// Whether the node can do its work, for `/readyz`.
@@ -146,7 +152,11 @@ impl Platform {
         });
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));
-        let among = (parts.name, parts.members, now_ms);
+        let among = Among {
+            name: parts.name,
+            members: parts.members,
+            started_at_ms: now_ms,
+        };
         let platform = Arc::new(Self::compose(core, secret_keys, files, &key, among)?);
         platform.end_rotation().await?;
         platform.start_background();
@@ -158,7 +168,7 @@ impl Platform {
         secret_keys: Arc<SecretKeys>,
         files: Arc<Files>,
         key: &InstallationKey,
-        (name, members, started_at_ms): (NodeName, Option<Arc<dyn Members>>, EpochMs),
+        among: Among,
     ) -> Result<Self, PlatformError> {
         let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
@@ -221,9 +231,7 @@ impl Platform {
             searches: Semaphore::new(SEARCHES_MAX),
             calls: Semaphore::new(CALLS_MAX),
             core,
-            name,
-            members,
-            started_at_ms,
+            among,
             secret_keys,
             leases,
             quotas,

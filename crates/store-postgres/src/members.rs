@@ -5,7 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use headwater_model::time::EpochMs;
 use headwater_store::{
-    MEMBER_TIMEOUT, Member, MemberPart, Members, NODE_TIMEOUT, NodeEpoch, NodeName, Sealed, StoreError,
+    MEMBER_TIMEOUT, Member, MemberPart, Members, NODE_TIMEOUT, NodeEpoch, NodeName, Sealed,
+    StoreError,
 };
 use tokio_postgres::Row;
 
@@ -97,10 +98,15 @@ impl PostgresStore {
     pub async fn leader(&self) -> Result<Option<Leader>, StoreError> {
         self.read(|connection| async move {
             // A new database has no tables, and one that an older program had has no members.
-            let address = match (is_table(&connection, "nodes").await?, is_table(&connection, "members").await?) {
+            let address = match (
+                is_table(&connection, "nodes").await?,
+                is_table(&connection, "members").await?,
+            ) {
                 (false, _) => return Ok(None),
                 (true, false) => "NULL::text",
-                (true, true) => "(SELECT members.address FROM members WHERE members.id = nodes.name)",
+                (true, true) => {
+                    "(SELECT members.address FROM members WHERE members.id = nodes.name)"
+                }
             };
             let leader = format!(
                 "SELECT name, epoch, {address} AS address FROM nodes
@@ -128,7 +134,9 @@ impl PostgresStore {
                  WHERE epoch = $1 AND NOT is_dead AND heartbeat_ms <= {NOW_MS} - $2"
             );
             let epoch = crate::row::signed(epoch.0);
-            let died = connection.execute(&died, &[&epoch, &millis(GONE_AFTER)]).await;
+            let died = connection
+                .execute(&died, &[&epoch, &millis(GONE_AFTER)])
+                .await;
             Ok(died.map_err(failed("declaring a node dead"))? > 0)
         })
         .await
@@ -148,7 +156,8 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn cluster_keys(&self) -> Result<Option<Sealed>, StoreError> {
-        self.read(|connection| async move { kept_keys(&connection).await }).await
+        self.read(|connection| async move { kept_keys(&connection).await })
+            .await
     }
 
     /// Keeps the first secret keys of the cluster, and returns those that are kept: another node may have been first.
@@ -206,7 +215,9 @@ impl Members for PostgresStore {
     async fn set_draining(&self, name: &NodeName, is_draining: bool) -> Result<bool, StoreError> {
         self.write_statement(|connection| async move {
             let set = "UPDATE members SET is_draining = $2 WHERE id = $1";
-            let set = connection.execute(set, &[&name.as_str(), &is_draining]).await;
+            let set = connection
+                .execute(set, &[&name.as_str(), &is_draining])
+                .await;
             Ok(set.map_err(failed("draining a node"))? > 0)
         })
         .await
@@ -220,7 +231,9 @@ async fn is_table(connection: &Connection, name: &str) -> Result<bool, StoreErro
 }
 
 async fn kept_keys(connection: &Connection) -> Result<Option<Sealed>, StoreError> {
-    let kept = connection.value_opt("SELECT sealed FROM cluster_keys", &[]).await;
+    let kept = connection
+        .value_opt("SELECT sealed FROM cluster_keys", &[])
+        .await;
     Ok(kept.map_err(failed("reading the secret keys"))?.map(Sealed))
 }
 

@@ -89,9 +89,16 @@ async fn set_draining(session: &Session, id_or_address: &str, draining: bool) ->
     let address = id_or_address.trim_end_matches('/');
     let is_named = |node: &&Value| {
         let known = text(node, "address");
-        text(node, "id") == id_or_address || known == address || known == format!("http://{address}")
+        text(node, "id") == id_or_address
+            || known == address
+            || known == format!("http://{address}")
     };
-    let id = nodes.find(is_named).map_or(id_or_address, |node| text(node, "id"));
+    let id = nodes
+        .find(is_named)
+        .map_or(id_or_address, |node| text(node, "id"));
     let body = json!({"draining": draining});
-    session.client.send(Method::PATCH, &["nodes", id], &body).await
+    session
+        .client
+        .send(Method::PATCH, &["nodes", id], &body)
+        .await
 }

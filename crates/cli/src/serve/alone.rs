@@ -7,8 +7,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    STOPPING, listen, receiving::MailListener, running::Running, setup::Setup, stop_signals::StopSignals,
-    store::NodeStore, systemd, tell_ready,
+    STOPPING, listen, receiving::MailListener, running::Running, setup::Setup,
+    stop_signals::StopSignals, store::NodeStore, systemd, tell_ready,
 };
 
 /// Nothing that the node has in progress would be kept, so that it ends at once.
@@ -36,7 +36,9 @@ pub(super) async fn serve(
         }
     })?;
     let Some(running) = started else {
-        bail!("another node was started on the same database at this moment; start this one anew to let it stand by");
+        bail!(
+            "another node was started on the same database at this moment; start this one anew to let it stand by"
+        );
     };
     let stopping = CancellationToken::new();
     let server = setup.server(running.router(), stopping.clone());

@@ -14,8 +14,8 @@ use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use self::{address::NodeAddress, door::Door, membership::Membership, office::Office};
+pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use super::{
     STOPPING, arguments::ServeArguments, node, setup::Setup, stop_signals::StopSignals,
     store::NodeStore, systemd,
@@ -85,8 +85,9 @@ pub(super) async fn serve(
     let mut signals = StopSignals::watch()?;
     let server = setup.server(door.router(), stopping.clone());
     let public = tokio::spawn(server.serve(listener));
-    let membership = Membership::begin(database.clone(), store.node.clone(), address, door.clone());
-    let mut office = Office::new(setup, store.clone(), database.clone(), door, membership.seen());
+    let membership =
+        Membership::begin(database.clone(), store.node.clone(), &address, door.clone());
+    let mut office = Office::new(setup, store, database, door, membership.itself());
     let term = office.run(&mut signals).await?;
     systemd::stopping();
     setup.notes.note(STOPPING);

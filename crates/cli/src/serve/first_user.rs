@@ -10,11 +10,18 @@ pub(super) async fn create(app: &Platform, setup: &Setup<'_>) -> Result<()> {
     if !app.is_empty().await? {
         return Ok(());
     }
-    let Setup { global, options, data_dir, notes, .. } = setup;
+    let Setup {
+        global,
+        options,
+        data_dir,
+        notes,
+        ..
+    } = setup;
     let given = global.api_key.clone().filter(|key| !key.is_empty());
     let api_key = given.clone().map_or_else(data_dir::new_api_key, Ok)?;
     data_dir.write_api_key(&api_key)?;
-    let or = |given: &Option<String>, default: &str| given.clone().unwrap_or_else(|| default.to_owned());
+    let or =
+        |given: &Option<String>, default: &str| given.clone().unwrap_or_else(|| default.to_owned());
     app.create_first_user(FirstUserOptions {
         api_key: api_key.clone(),
         username: or(&options.username, "admin"),

@@ -83,7 +83,12 @@ pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
 
 /// Engine and use cases on the store, started. `None`: another node has the store.
 pub(super) async fn start(setup: &Setup<'_>, store: NodeStore) -> Result<Option<Arc<Platform>>> {
-    let Setup { options, data_dir, address, .. } = setup;
+    let Setup {
+        options,
+        data_dir,
+        address,
+        ..
+    } = setup;
     let network = Network::of(options)?;
     let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), |name| {
         std::env::var(name).ok()
@@ -116,7 +121,9 @@ async fn secret_keys(
     setup: &Setup<'_>,
     store: &NodeStore,
 ) -> Result<(KeyRing, Option<Arc<dyn KeyFile>>)> {
-    let Setup { options, data_dir, .. } = setup;
+    let Setup {
+        options, data_dir, ..
+    } = setup;
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
     if given.is_some() {
         return Ok((data_dir.secret_keys(given.as_deref())?, None));

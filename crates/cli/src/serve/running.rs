@@ -9,7 +9,10 @@ use headwater_platform::Platform;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{first_user, node, receiving::MailListener, setup::Setup, store::NodeStore, workflows::WorkflowFolders};
+use super::{
+    first_user, node, receiving::MailListener, setup::Setup, store::NodeStore,
+    workflows::WorkflowFolders,
+};
 
 /// Mail that is not wholly here by then is left to its sender.
 const MAIL_TAKEN_WITHIN: Duration = Duration::from_secs(5);
@@ -37,7 +40,9 @@ impl Running {
         store: NodeStore,
         mail: Option<MailListener>,
     ) -> Result<Option<Self>> {
-        let Setup { options, data_dir, .. } = setup;
+        let Setup {
+            options, data_dir, ..
+        } = setup;
         // Before the first worker starts: workers get a link to the socket.
         let socket = match options.self_alias.is_some() {
             true => Some(data_dir.bind_api_socket()?),
@@ -107,7 +112,10 @@ impl Running {
     pub(super) async fn abandon(self) {
         self.stopping.cancel();
         self.app.abandon().await;
-        for task in [self.mail, self.folders, self.components].into_iter().flatten() {
+        for task in [self.mail, self.folders, self.components]
+            .into_iter()
+            .flatten()
+        {
             task.abort();
         }
     }
@@ -126,7 +134,7 @@ impl Ended {
 fn router(setup: &Setup<'_>, app: &Arc<Platform>) -> Router {
     let settings = Settings {
         sets_endpoints_apart: setup.options.sandbox_endpoints.unwrap_or(true),
-        bodies: setup.bodies.clone(),
+        bodies: setup.bodies,
         connections: setup.counts.clone(),
     };
     let pages = Pages {

@@ -2,17 +2,13 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use axum::Router;
 use headwater_api::{BodyLimits, ConnectionCounts};
 use headwater_platform::Tracer;
 use tokio_util::sync::CancellationToken;
-use axum::Router;
 
 use super::{
-    arguments::ServeArguments,
-    connections::Connections,
-    data_dir::DataDir,
-    log::Notes,
-    node,
+    arguments::ServeArguments, connections::Connections, data_dir::DataDir, log::Notes, node,
     server::Server,
 };
 use crate::arguments::Global;

@@ -109,7 +109,10 @@ impl NodeStore {
 
     /// The nodes of the cluster, if this is one of them.
     pub(super) fn members(&self) -> Option<Arc<dyn Members>> {
-        let database = self.database.clone().filter(|_| self.cluster_keys.is_some());
+        let database = self
+            .database
+            .clone()
+            .filter(|_| self.cluster_keys.is_some());
         database.map(|database| database as _)
     }
 

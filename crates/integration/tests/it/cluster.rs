@@ -37,19 +37,37 @@ async fn every_node_answers_as_the_one_that_leads_does() {
     let database = Arc::new(Database::create());
     let (_first, second) = pair(&database).await;
     let counting = second.deploy(COUNTING, json!({})).await;
-    let mut stream = second.follow(&format!("{}/sse", counting.path()), None).await;
+    let mut stream = second
+        .follow(&format!("{}/sse", counting.path()), None)
+        .await;
     second.run(&counting, json!({})).await;
     assert_eq!(stream.next().await.unwrap().data["event"], 1);
     let answering = second.deploy(&answering("1.2.3"), json!({})).await;
     let answered = second.get(&endpoint(&second, &answering)).await.is(200);
     assert_eq!(answered.text, "1.2.3");
-    let page = second.get(&format!("{}/signin", second.url())).await.is(200);
+    let page = second
+        .get(&format!("{}/signin", second.url()))
+        .await
+        .is(200);
     assert!(page.text.contains("<html"), "{}", page.text);
-    second.get(&format!("{}/healthz", second.url())).await.is(200);
-    let ready = second.get(&format!("{}/readyz", second.url())).await.is(200);
+    second
+        .get(&format!("{}/healthz", second.url()))
+        .await
+        .is(200);
+    let ready = second
+        .get(&format!("{}/readyz", second.url()))
+        .await
+        .is(200);
     assert_eq!(ready.json()["part"], "follows");
-    let metrics = second.get(&format!("{}/metrics", second.url())).await.is(200);
-    assert!(metrics.text.contains("headwater_leading 0"), "{}", metrics.text);
+    let metrics = second
+        .get(&format!("{}/metrics", second.url()))
+        .await
+        .is(200);
+    assert!(
+        metrics.text.contains("headwater_leading 0"),
+        "{}",
+        metrics.text
+    );
 }
 
 /// A body that is passed on piece by piece, and one that is passed on whole.
@@ -59,7 +77,10 @@ async fn events_that_arrive_at_another_node_have_their_body_and_their_client() {
     let (_first, second) = pair(&database).await;
     let inbox = second.deploy(INBOX, json!({})).await;
     let client: IpAddr = "127.0.0.77".parse().unwrap();
-    let http = reqwest::Client::builder().local_address(client).build().unwrap();
+    let http = reqwest::Client::builder()
+        .local_address(client)
+        .build()
+        .unwrap();
     for size in [10, 300_000] {
         let sent = http
             .post(endpoint(&second, &inbox))
@@ -71,12 +92,17 @@ async fn events_that_arrive_at_another_node_have_their_body_and_their_client() {
             .unwrap();
         assert_eq!(sent.status(), 200);
     }
-    let events = second.events_until(&inbox, |events| events.len() == 2).await;
+    let events = second
+        .events_until(&inbox, |events| events.len() == 2)
+        .await;
     for (event, size) in payloads(&events).iter().zip([10, 300_000]) {
         assert_eq!(event["client_ip"], "127.0.0.77");
         assert_eq!(event["body"].as_str().unwrap().len(), size);
         let headers = event["headers"].as_object().unwrap();
-        assert!(!headers.keys().any(|name| name.starts_with("headwater-")), "{headers:?}");
+        assert!(
+            !headers.keys().any(|name| name.starts_with("headwater-")),
+            "{headers:?}"
+        );
     }
 }
 
@@ -93,7 +119,10 @@ async fn requests_wait_until_another_node_has_taken_over_from_one_that_was_kille
     second.run(&source, json!({})).await;
     assert_eq!(counted(&second, &source).await, [1, 2]);
     assert_eq!(second.seen().await["part"], "leads");
-    let ready = second.get(&format!("{}/readyz", second.url())).await.is(200);
+    let ready = second
+        .get(&format!("{}/readyz", second.url()))
+        .await
+        .is(200);
     assert_eq!(ready.json()["checks"]["secret_key"]["status"], "ok");
 
     first.restart().await;
@@ -116,7 +145,11 @@ async fn a_drained_node_gives_its_work_up_and_is_passed_by() {
     first.run(&source, json!({})).await;
     assert_eq!(counted(&second, &source).await, [1, 2]);
     let listed = second.cli(&["nodes"]).await.ok();
-    assert!(listed.stdout.contains("follows, drains"), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("follows, drains"),
+        "{}",
+        listed.stdout
+    );
 
     second.cli(&["nodes", "undrain", &first.url()]).await.ok();
     assert_eq!(first.seen().await["draining"], false);
@@ -146,6 +179,7 @@ async fn a_node_that_was_silent_for_too_long_follows_the_one_that_took_over() {
     let source = first.deploy(COUNTING, json!({})).await;
     first.run(&source, json!({})).await;
     first.signal("STOP");
+    second.until_it("leads").await;
     second.run(&source, json!({})).await;
     first.signal("CONT");
     first.output_with("another node has taken over");
@@ -161,12 +195,21 @@ async fn a_new_secret_key_is_the_key_of_all_nodes() {
     let account = json!({"oauth_access_token": "xoxb-1"});
     first.account("slack", account).await;
     first.post("/secret_key/rotate", json!({})).await.is(200);
-    first.account("slack", json!({"oauth_access_token": "xoxb-2"})).await;
+    first
+        .account("slack", json!({"oauth_access_token": "xoxb-2"}))
+        .await;
     first.kill_9();
     second.until_it("leads").await;
-    let ready = second.get(&format!("{}/readyz", second.url())).await.is(200);
+    let ready = second
+        .get(&format!("{}/readyz", second.url()))
+        .await
+        .is(200);
     assert_eq!(ready.json()["checks"]["secret_key"]["status"], "ok");
-    assert!(!database.sql("SELECT encode(sealed, 'escape') FROM cluster_keys").is_empty());
+    assert!(
+        !database
+            .sql("SELECT encode(sealed, 'escape') FROM cluster_keys")
+            .is_empty()
+    );
     for node in [&first, &second] {
         assert!(!node.data_dir().join("secret-key").exists());
     }
@@ -187,13 +230,27 @@ async fn a_node_with_another_secret_does_not_join() {
     let address = "--node-address=127.0.0.1:9";
     let refused = start(&["--cluster-secret", other, address]).await;
     assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("--cluster-secret: does not open"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--cluster-secret: does not open"),
+        "{}",
+        refused.stderr
+    );
     for (more, told) in [
-        (vec!["--cluster-secret", CLUSTER_SECRET], "--node-address: is missing"),
-        (vec![address], "--cluster-secret: is missing"),
-        (vec!["--cluster-secret", "short", address], "--cluster-secret: must have"),
         (
-            vec!["--cluster-secret", CLUSTER_SECRET, "--node-address=0.0.0.0:1"],
+            vec!["--cluster-secret", CLUSTER_SECRET],
+            "--node-address: is missing",
+        ),
+        (vec![address], "--cluster-secret: is missing"),
+        (
+            vec!["--cluster-secret", "short", address],
+            "--cluster-secret: must have",
+        ),
+        (
+            vec![
+                "--cluster-secret",
+                CLUSTER_SECRET,
+                "--node-address=0.0.0.0:1",
+            ],
             "--node-address: must name one machine",
         ),
     ] {
@@ -214,5 +271,9 @@ async fn a_node_alone_does_not_take_the_keys_of_a_cluster_for_lost() {
     let serve = ["serve", "--listen=127.0.0.1:0", "--database-url", &url];
     let refused = headwater_in(folder.path(), &serve).await;
     assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("give --cluster-secret"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("give --cluster-secret"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -67,8 +67,15 @@ async fn a_cluster_loses_nothing_and_does_nothing_twice() {
         .events_until(&inbox, |events| events.len() >= sent.ids.len())
         .await;
     let mut wrong = wrong_ids("the log", &sent.ids, &ids(&payloads(&events)), true);
-    let received = receiver.until(|all| ids_of(all).len() >= sent.ids.len()).await;
-    wrong.extend(wrong_ids("the webhook", &sent.ids, &ids_of_all(&received), false));
+    let received = receiver
+        .until(|all| ids_of(all).len() >= sent.ids.len())
+        .await;
+    wrong.extend(wrong_ids(
+        "the webhook",
+        &sent.ids,
+        &ids_of_all(&received),
+        false,
+    ));
     wrong.extend(wrong_ticks(node, &ticks).await);
     tell(&format!(
         "faults: {}; {} requests accepted, {} sent again; the longest waits of a request: {}",
@@ -103,7 +110,10 @@ fn wrong_ids(place: &str, sent: &BTreeSet<u64>, found: &[u64], is_once: bool) ->
 
 async fn wrong_ticks(node: &Node, source: &Source) -> Vec<String> {
     let numbers: Vec<_> = payloads(&node.events(source).await);
-    let numbers: Vec<_> = numbers.iter().filter_map(|event| event["n"].as_u64()).collect();
+    let numbers: Vec<_> = numbers
+        .iter()
+        .filter_map(|event| event["n"].as_u64())
+        .collect();
     assert!(!numbers.is_empty(), "no timer fired");
     let pairs = numbers.windows(2).filter(|pair| pair[1] != pair[0] + 1);
     pairs
@@ -112,7 +122,10 @@ async fn wrong_ticks(node: &Node, source: &Source) -> Vec<String> {
 }
 
 fn ids(events: &[Value]) -> Vec<u64> {
-    events.iter().filter_map(|event| event["id"].as_u64()).collect()
+    events
+        .iter()
+        .filter_map(|event| event["id"].as_u64())
+        .collect()
 }
 
 fn ids_of_all(received: &[headwater_integration::Received]) -> Vec<u64> {

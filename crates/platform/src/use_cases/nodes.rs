@@ -26,11 +26,14 @@ impl Platform {
     /// `AdminOnly`.
     pub async fn nodes(&self, caller: &Caller) -> Result<Vec<NodeStatus>, PlatformError> {
         caller.check_admin()?;
-        let members = match &self.members {
+        let members = match &self.among.members {
             Some(members) => members.members().await?,
             None => vec![self.itself()],
         };
-        Ok(members.into_iter().map(|member| self.seen(member)).collect())
+        Ok(members
+            .into_iter()
+            .map(|member| self.seen(member))
+            .collect())
     }
 
     /// Takes a node out of work, so that it can be stopped without anybody waiting, or back in.
@@ -58,7 +61,7 @@ impl Platform {
             )));
         }
         let name = NodeName::new(id);
-        match &self.members {
+        match &self.among.members {
             Some(members) if members.set_draining(&name, is_draining).await? => {}
             Some(_) => return Err(missing()),
             // A node that is alone never drains.
@@ -76,10 +79,10 @@ impl Platform {
 
     fn itself(&self) -> Member {
         Member {
-            name: self.name.clone(),
+            name: self.among.name.clone(),
             address: self.config().public_url.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            joined_at_ms: self.started_at_ms,
+            joined_at_ms: self.among.started_at_ms,
             seen_at_ms: self.now_ms(),
             is_draining: false,
             part: MemberPart::Leads,
@@ -87,7 +90,7 @@ impl Platform {
     }
 
     fn seen(&self, member: Member) -> NodeStatus {
-        let owned = match member.name == self.name {
+        let owned = match member.name == self.among.name {
             true => self.leases.held(),
             false => 0,
         };

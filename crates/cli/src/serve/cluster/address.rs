@@ -45,7 +45,9 @@ impl FromStr for NodeAddress {
             None => true,
         };
         if is_nowhere {
-            return Err("must name one machine: 0.0.0.0 and [::] are no address that other nodes could reach");
+            return Err(
+                "must name one machine: 0.0.0.0 and [::] are no address that other nodes could reach",
+            );
         }
         let host = url.host_str().ok_or(WRONG)?;
         let port = url.port_or_known_default().ok_or(WRONG)?;
@@ -61,12 +63,28 @@ mod tests {
 
     #[test]
     fn an_address_is_one_machine_and_a_port() {
-        let shown = |text: &str| text.parse::<NodeAddress>().map(|address| address.to_string());
-        assert_eq!(shown("http://10.0.0.5:3000/").unwrap(), "http://10.0.0.5:3000");
-        assert_eq!(shown("node-1.internal:3000").unwrap(), "http://node-1.internal:3000");
+        let shown = |text: &str| {
+            text.parse::<NodeAddress>()
+                .map(|address| address.to_string())
+        };
+        assert_eq!(
+            shown("http://10.0.0.5:3000/").unwrap(),
+            "http://10.0.0.5:3000"
+        );
+        assert_eq!(
+            shown("node-1.internal:3000").unwrap(),
+            "http://node-1.internal:3000"
+        );
         assert_eq!(shown("http://[::1]:3000").unwrap(), "http://[::1]:3000");
         assert_eq!(shown("http://node").unwrap(), "http://node:80");
-        for wrong in ["", "https://node:1", "http://node/path", "0.0.0.0:3000", "http://[::]:1", "http://a b"] {
+        for wrong in [
+            "",
+            "https://node:1",
+            "http://node/path",
+            "0.0.0.0:3000",
+            "http://[::]:1",
+            "http://a b",
+        ] {
             assert!(shown(wrong).is_err(), "{wrong}");
         }
     }

@@ -131,8 +131,14 @@ impl Door {
                 }
                 Part::Waits => request,
                 Part::Follows(leader) => {
-                    match self.0.passing.pass(&leader.address, request).await {
-                        Ok(answer) => return self.bounded(answer),
+                    let superseded = self.clone().superseded(leader.clone());
+                    match self
+                        .0
+                        .passing
+                        .pass(&leader.address, request, superseded)
+                        .await
+                    {
+                        Ok(answer) => return self.bounded(answer, leader),
                         Err(Unpassed::Whole(request)) => *request,
                         Err(Unpassed::Begun) => return unavailable(LOST),
                     }
@@ -146,14 +152,29 @@ impl Door {
         }
     }
 
-    /// The answer of another node; a stream of events ends with this node.
-    fn bounded(&self, answer: Response) -> Response {
+    /// Waits until another node than this leads, or none.
+    async fn superseded(self, leader: Followed) {
+        let mut part = self.0.part.subscribe();
+        let is_another =
+            |part: &Part| !matches!(part, Part::Follows(followed) if *followed == leader);
+        // The sender is in this door.
+        let _ = part.wait_for(is_another).await;
+    }
+
+    /// The answer of another node; a stream of events ends with its lead, and with this node.
+    fn bounded(&self, answer: Response, leader: Followed) -> Response {
         let kind = answer.headers().get(header::CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
             return answer;
         }
-        let stopped = self.0.stopping.clone().cancelled_owned();
-        answer.map(|body| Body::from_stream(body.into_data_stream().take_until(stopped)))
+        let (stopping, door) = (self.0.stopping.clone(), self.clone());
+        let ended = async move {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = door.superseded(leader) => {}
+            }
+        };
+        answer.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
     }
 
     /// The answer to a question about this node alone, while another one leads.
@@ -164,11 +185,15 @@ impl Door {
         let is_draining = self.0.is_draining.load(Relaxed);
         let part = self.0.part.borrow();
         match (request.uri().path(), &*part) {
-            ("/readyz", _) if is_draining => Some(state(StatusCode::SERVICE_UNAVAILABLE, "drains", None)),
+            ("/readyz", _) if is_draining => {
+                Some(state(StatusCode::SERVICE_UNAVAILABLE, "drains", None))
+            }
             (_, Part::Leads(_)) => None,
             ("/healthz", _) => Some(state(StatusCode::OK, "ok", None)),
             ("/readyz", Part::Follows(leader)) => Some(state(StatusCode::OK, "ok", Some(leader))),
-            ("/readyz", Part::Waits) => Some(state(StatusCode::SERVICE_UNAVAILABLE, "unavailable", None)),
+            ("/readyz", Part::Waits) => {
+                Some(state(StatusCode::SERVICE_UNAVAILABLE, "unavailable", None))
+            }
             ("/metrics", _) => Some(metrics()),
             _ => None,
         }
@@ -187,7 +212,11 @@ impl Door {
 fn state(code: StatusCode, status: &str, leader: Option<&Followed>) -> Response {
     let leader = leader.map(|leader| leader.name.as_str());
     let part = leader.map(|_| "follows");
-    (code, axum::Json(json!({"status": status, "part": part, "leader": leader}))).into_response()
+    (
+        code,
+        axum::Json(json!({"status": status, "part": part, "leader": leader})),
+    )
+        .into_response()
 }
 
 /// The metrics of a node that has no work: that it has none.

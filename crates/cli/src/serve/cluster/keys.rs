@@ -5,8 +5,8 @@ use std::{io, sync::Arc};
 
 use anyhow::{Context as _, Result, anyhow};
 use headwater_platform::{Environment, KeyFile, KeyRing, PlatformError};
-use headwater_store_postgres::PostgresStore;
 use headwater_store::Sealed;
+use headwater_store_postgres::PostgresStore;
 use tokio::runtime::Handle;
 
 use super::secret::ClusterSecret;
@@ -23,9 +23,17 @@ pub(in crate::serve) struct ClusterKeys {
 }
 
 impl ClusterKeys {
-    pub(in crate::serve) fn new(database: Arc<PostgresStore>, secret: &ClusterSecret, env: Environment) -> Self {
+    pub(in crate::serve) fn new(
+        database: Arc<PostgresStore>,
+        secret: &ClusterSecret,
+        env: Environment,
+    ) -> Self {
         let sealing = secret.sealing_key();
-        Self { database, sealing, env }
+        Self {
+            database,
+            sealing,
+            env,
+        }
     }
 
     /// The kept keys, if there are any.
@@ -51,7 +59,8 @@ impl ClusterKeys {
         let text = self.sealing.open(PURPOSE, sealed).ok().context(
             "--cluster-secret: does not open the secret keys of this database; give the secret that its other nodes have",
         )?;
-        let text = String::from_utf8(text).context("the secret keys in the database are no text")?;
+        let text =
+            String::from_utf8(text).context("the secret keys in the database are no text")?;
         let keys = text.parse();
         keys.map_err(|reason| anyhow!("the secret keys in the database cannot be used: {reason}"))
     }

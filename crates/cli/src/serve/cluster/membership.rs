@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_store::NodeName;
+use headwater_store::{NodeName, StoreError};
 use headwater_store_postgres::{Joined, PostgresStore};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
@@ -14,10 +14,17 @@ const EVERY: Duration = Duration::from_secs(2);
 
 /// The membership of this node.
 pub(super) struct Membership {
+    itself: Arc<Itself>,
+    telling: AbortOnDropHandle<()>,
+}
+
+/// The node as it tells the others of itself.
+pub(super) struct Itself {
     database: Arc<PostgresStore>,
     name: NodeName,
-    seen: watch::Receiver<Joined>,
-    telling: AbortOnDropHandle<()>,
+    address: String,
+    door: Door,
+    seen: watch::Sender<Joined>,
 }
 
 impl Membership {
@@ -25,59 +32,72 @@ impl Membership {
     pub(super) fn begin(
         database: Arc<PostgresStore>,
         name: NodeName,
-        address: NodeAddress,
+        address: &NodeAddress,
         door: Door,
     ) -> Self {
-        let (tell, seen) = watch::channel(Joined::default());
-        let telling = tell_again(
-            (Arc::clone(&database), name.clone(), address),
-            door,
-            tell,
-        );
-        Self {
+        let itself = Arc::new(Itself {
             database,
             name,
-            seen,
-            telling: AbortOnDropHandle::new(tokio::spawn(telling)),
+            address: address.to_string(),
+            door,
+            seen: watch::Sender::default(),
+        });
+        let telling = tokio::spawn(tell_again(Arc::clone(&itself)));
+        Self {
+            itself,
+            telling: AbortOnDropHandle::new(telling),
         }
     }
 
-    /// The way in which the others see it.
-    pub(super) fn seen(&self) -> watch::Receiver<Joined> {
-        self.seen.clone()
+    /// The node, to tell of it besides.
+    pub(super) fn itself(&self) -> Arc<Itself> {
+        Arc::clone(&self.itself)
     }
 
     /// Leaves the cluster.
     pub(super) async fn end(self) {
         self.telling.abort();
-        if let Err(error) = self.database.leave(&self.name).await {
+        let left = self.itself.database.leave(&self.itself.name).await;
+        if let Err(error) = left {
             tracing::warn!(%error, "cannot leave the cluster; the other nodes see this one as lost");
         }
     }
 }
 
-async fn tell_again(
-    (database, name, address): (Arc<PostgresStore>, NodeName, NodeAddress),
-    door: Door,
-    tell: watch::Sender<Joined>,
-) {
-    let address = address.to_string();
+impl Itself {
+    /// The way in which the others see the node.
+    pub(super) fn seen(&self) -> watch::Receiver<Joined> {
+        self.seen.subscribe()
+    }
+
+    /// Says that the node lives, and learns how it is seen.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub(super) async fn tell(&self) -> Result<(), StoreError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let joined = self.database.join(&self.name, &self.address, version);
+        let joined = joined.await?;
+        self.door.set_draining(joined.is_draining);
+        self.seen.send_replace(joined);
+        Ok(())
+    }
+}
+
+async fn tell_again(itself: Arc<Itself>) {
     let mut is_known = false;
     loop {
-        let joined = async {
+        let told = async {
             // A new database has no members before its first node leads.
-            is_known = is_known || database.knows_members().await?;
+            is_known = is_known || itself.database.knows_members().await?;
             match is_known {
-                true => database.join(&name, &address, env!("CARGO_PKG_VERSION")).await,
-                false => Ok(Joined::default()),
+                true => itself.tell().await,
+                false => Ok(()),
             }
         };
-        match joined.await {
-            Ok(joined) => {
-                door.set_draining(joined.is_draining);
-                tell.send_replace(joined);
-            }
-            Err(error) => tracing::warn!(error = error.in_full(), "cannot tell the cluster that this node lives"),
+        if let Err(error) = told.await {
+            let error = error.in_full();
+            tracing::warn!(error, "cannot tell the cluster that this node lives");
         }
         tokio::time::sleep(EVERY).await;
     }

@@ -15,8 +15,12 @@ use headwater_store_postgres::{Joined, Leader, PostgresStore};
 use tokio::{net::TcpStream, sync::watch, time::timeout};
 
 use super::{
-    super::{receiving, running::Running, setup::Setup, stop_signals::StopSignals, store::NodeStore, systemd, tell_ready},
+    super::{
+        receiving, running::Running, setup::Setup, stop_signals::StopSignals, store::NodeStore,
+        systemd, tell_ready,
+    },
     door::{Door, Followed, Part},
+    membership::Itself,
 };
 
 /// The time between two looks at who leads.
@@ -30,6 +34,7 @@ pub(super) struct Office<'a> {
     store: NodeStore,
     database: Arc<PostgresStore>,
     door: Door,
+    itself: Arc<Itself>,
     seen: watch::Receiver<Joined>,
     /// Whether somebody was told that the node is ready.
     is_ready: bool,
@@ -50,14 +55,15 @@ impl<'a> Office<'a> {
         store: NodeStore,
         database: Arc<PostgresStore>,
         door: Door,
-        seen: watch::Receiver<Joined>,
+        itself: Arc<Itself>,
     ) -> Self {
         Self {
             setup,
             store,
             database,
             door,
-            seen,
+            seen: itself.seen(),
+            itself,
             is_ready: false,
             told: None,
         }
@@ -94,9 +100,15 @@ impl<'a> Office<'a> {
     }
 
     async fn follow(&mut self, leader: Leader) -> Result<()> {
-        let address = leader.address.as_ref().and_then(|address| address.parse().ok());
+        let address = leader
+            .address
+            .as_ref()
+            .and_then(|address| address.parse().ok());
         let Some(address) = address else {
-            self.tell(&leader, "has the database and is no member of a cluster; standing by until it has stopped");
+            self.tell(
+                &leader,
+                "has the database and is no member of a cluster; standing by until it has stopped",
+            );
             systemd::ready();
             self.door.set(Part::Waits);
             return Ok(());
@@ -112,9 +124,15 @@ impl<'a> Office<'a> {
         self.be_ready()?;
         if is_refused(followed.address.authority()).await {
             match self.database.give_up(leader.epoch).await {
-                Ok(true) => self.setup.notes.note(&format!("the node {} is gone", leader.name.as_str())),
+                Ok(true) => self
+                    .setup
+                    .notes
+                    .note(&format!("the node {} is gone", leader.name.as_str())),
                 Ok(false) => {}
-                Err(error) => tracing::warn!(error = error.in_full(), "cannot declare the node that led dead"),
+                Err(error) => tracing::warn!(
+                    error = error.in_full(),
+                    "cannot declare the node that led dead"
+                ),
             }
         }
         Ok(())
@@ -134,7 +152,9 @@ impl<'a> Office<'a> {
         };
         self.door.set(Part::Leads(running.router()));
         self.told = None;
-        self.setup.notes.note(&format!("this node ({}) leads", self.store.node.as_str()));
+        self.setup
+            .notes
+            .note(&format!("this node ({}) leads", self.store.node.as_str()));
         self.be_ready()?;
         let end = tokio::select! {
             () = signals.first() => End::Signal,
@@ -145,7 +165,9 @@ impl<'a> Office<'a> {
             End::Signal => return Ok(Some(running)),
             End::Replaced => {
                 self.door.set(Part::Waits);
-                self.setup.notes.note("another node has taken over, because this one was silent for too long");
+                self.setup
+                    .notes
+                    .note("another node has taken over, because this one was silent for too long");
                 running.abandon().await;
             }
             End::Drained => {
@@ -159,6 +181,8 @@ impl<'a> Office<'a> {
 
     async fn begin(&self) -> Result<Option<Running>> {
         self.store.prepare().await?;
+        // A node that leads is known to the others before it is ready.
+        self.itself.tell().await?;
         let mail = receiving::bind(&self.setup.options).await;
         let mail = mail.unwrap_or_else(|error| {
             tracing::error!("no mail is taken: {error:#}");

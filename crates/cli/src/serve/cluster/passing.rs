@@ -1,10 +1,7 @@
 //! Passing requests on to the node that leads, over connections that are kept, and the words that nodes tell each other
 //! with a request: that it comes from a node, and which client sent it.
 
-use std::{
-    net::SocketAddr,
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{
     body::Body,
@@ -94,7 +91,7 @@ impl Passing {
         true
     }
 
-    /// Passes a request on.
+    /// Passes a request on, and waits for the beginning of its answer until the node has been `superseded`.
     ///
     /// # Errors
     /// The node could not be reached, does not lead, or went away.
@@ -102,6 +99,7 @@ impl Passing {
         &self,
         to: &NodeAddress,
         request: Request,
+        superseded: impl Future<Output = ()>,
     ) -> Result<Response, Unpassed> {
         let (mut request, spare) = repeatable(request).await;
         self.add_words(request.headers_mut(), &request_client(&spare.extensions));
@@ -112,13 +110,16 @@ impl Passing {
                 return Err(Unpassed::Whole(Box::new(spare.again(request))));
             }
         };
-        let answer = match connection.try_send_request(request).await {
+        let answered = tokio::select! {
+            answered = connection.try_send_request(request) => answered,
+            () = superseded => return Err(spare.unanswered()),
+        };
+        let answer = match answered {
             Ok(answer) => answer,
             Err(mut failed) => {
                 return Err(match failed.take_message() {
                     Some(request) => Unpassed::Whole(Box::new(spare.again(request))),
-                    None if spare.method.is_safe() => spare.repeated(),
-                    None => Unpassed::Begun,
+                    None => spare.unanswered(),
                 });
             }
         };
@@ -165,7 +166,8 @@ impl Passing {
                 ..Kept::default()
             };
         }
-        kept.connections.retain(|connection| !connection.is_closed());
+        kept.connections
+            .retain(|connection| !connection.is_closed());
         let free = kept.connections.iter().position(SendRequest::is_ready)?;
         Some(kept.connections.swap_remove(free))
     }
@@ -207,7 +209,10 @@ async fn repeatable(request: Request) -> (Request, Spare) {
         extensions: head.extensions.clone(),
         body,
     };
-    let is_small = body.size_hint().exact().is_some_and(|bytes| bytes <= REPEATABLE_BYTES);
+    let is_small = body
+        .size_hint()
+        .exact()
+        .is_some_and(|bytes| bytes <= REPEATABLE_BYTES);
     let (body, spare) = match is_small {
         false => (body, spare(None)),
         true => match arrived(body).await {
@@ -244,6 +249,14 @@ impl Spare {
     fn again(self, unsent: Request) -> Request {
         let body = unsent.into_body();
         self.with(body)
+    }
+
+    /// A request that was sent and not answered: only one without effects may be sent again.
+    fn unanswered(self) -> Unpassed {
+        match self.method.is_safe() {
+            true => self.repeated(),
+            false => Unpassed::Begun,
+        }
     }
 
     fn repeated(mut self) -> Unpassed {

@@ -45,7 +45,9 @@ impl ClusterSecret {
     /// Whether a word is the one of this cluster; takes as long whatever the word is.
     pub(super) fn is_word(&self, word: &[u8]) -> bool {
         let word = hex::decode(word).unwrap_or_default();
-        self.mac("requests between nodes").verify_slice(&word).is_ok()
+        self.mac("requests between nodes")
+            .verify_slice(&word)
+            .is_ok()
     }
 
     /// The key that seals the secret keys of the cluster.
@@ -58,8 +60,8 @@ impl ClusterSecret {
     }
 
     fn mac(&self, purpose: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes())
-            .expect("a key may have any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("a key may have any length");
         mac.update(b"headwater cluster: ");
         mac.update(purpose.as_bytes());
         mac

@@ -53,6 +53,7 @@ impl Fleet {
                 .env("HEADWATER_DATABASE_URL", &wire.url())
                 .private_network()
                 .flag("--shutdown-grace=3s")
+                .flag("--retained-events=1000000")
                 .start()
                 .await;
             nodes.push((node, wire));
@@ -140,9 +141,9 @@ impl Fleet {
 
     /// The number of the node that leads, or of any if that is nobody now.
     async fn leader(&self) -> usize {
-        let leader = self.database.sql(
-            "SELECT name FROM nodes WHERE NOT is_dead ORDER BY epoch DESC LIMIT 1",
-        );
+        let leader = self
+            .database
+            .sql("SELECT name FROM nodes WHERE NOT is_dead ORDER BY epoch DESC LIMIT 1");
         let leads = |(node, _): &(Node, Wire)| node.id() == leader;
         self.nodes.iter().position(leads).unwrap_or_default()
     }
@@ -150,14 +151,16 @@ impl Fleet {
     /// A node, once all of them serve.
     pub(super) async fn whole(&self) -> &Node {
         for (node, _) in &self.nodes {
-            node.seen().await;
+            node.get("/users/me").await.is(200);
         }
         self.node(0)
     }
 
     pub(super) fn shown(&self) -> String {
         let shown = self.suffered.iter();
-        let shown: Vec<_> = shown.map(|(name, times)| format!("{times} {name}")).collect();
+        let shown: Vec<_> = shown
+            .map(|(name, times)| format!("{times} {name}"))
+            .collect();
         shown.join(", ")
     }
 }

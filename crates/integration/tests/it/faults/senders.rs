@@ -45,7 +45,10 @@ pub(super) struct Sent {
 
 impl Senders {
     pub(super) fn start(nodes: &[SocketAddr], source: &Source) -> Self {
-        let path = url::Url::parse(source.endpoint()).unwrap().path().to_owned();
+        let path = url::Url::parse(source.endpoint())
+            .unwrap()
+            .path()
+            .to_owned();
         let urls: Vec<_> = { nodes.iter() }
             .map(|node| format!("http://{node}{path}"))
             .collect();
@@ -76,7 +79,9 @@ impl Sent {
     /// The longest times until a request was accepted, longest first.
     pub(super) fn waits(&self) -> String {
         let longest = self.waited.iter().rev().take(TOLD);
-        let shown: Vec<_> = longest.map(|waited| format!("{:.1} s", waited.as_secs_f64())).collect();
+        let shown: Vec<_> = longest
+            .map(|waited| format!("{:.1} s", waited.as_secs_f64()))
+            .collect();
         shown.join(", ")
     }
 }
@@ -92,7 +97,10 @@ async fn send_on(urls: Vec<String>, shared: Arc<Shared>) {
     while !shared.stop.load(Relaxed) {
         let id = shared.next.fetch_add(1, Relaxed);
         let begun = Instant::now();
-        let mut nodes = urls.iter().cycle().skip(usize::try_from(id).unwrap() % urls.len());
+        let mut nodes = urls
+            .iter()
+            .cycle()
+            .skip(usize::try_from(id).unwrap() % urls.len());
         while !is_accepted(&http, nodes.next().expect("there are nodes"), id).await {
             shared.again.fetch_add(1, Relaxed);
             tokio::time::sleep(AGAIN_AFTER).await;

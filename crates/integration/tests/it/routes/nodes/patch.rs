@@ -11,9 +11,16 @@ async fn a_node_that_nobody_could_follow_is_not_drained() {
     let node = Node::builder().of_cluster(&database).start().await;
     node.until_it("leads").await;
     let path = format!("/nodes/{}", node.id());
-    let refused = node.patch(&path, json!({"draining": true})).await.is(409).error();
+    let refused = node
+        .patch(&path, json!({"draining": true}))
+        .await
+        .is(409)
+        .error();
     let message = refused["message"].as_str().unwrap();
-    assert!(message.contains("start one on the same database"), "{message}");
+    assert!(
+        message.contains("start one on the same database"),
+        "{message}"
+    );
     assert_eq!(node.seen().await["draining"], false);
 }
 
@@ -22,7 +29,7 @@ async fn mistakes_are_named() {
     let node = Node::start().await;
     let unknown = node.patch("/nodes/n_none", json!({"draining": true})).await;
     assert_eq!(unknown.is(404).error()["code"], "not_found");
-    let missing = node.patch("/nodes/n_none", json!({})).await.is(422).error();
+    let missing = node.patch("/nodes/n_none", json!({})).await.is(400).error();
     assert_eq!(missing["param"], "draining");
     let bob = node.user("bob").await;
     let path = "/nodes/n_none";

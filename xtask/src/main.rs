@@ -15,6 +15,7 @@ mod compat;
 mod component_packages;
 mod dist;
 mod docs;
+mod faults;
 mod generated;
 mod index;
 mod node;
@@ -39,6 +40,7 @@ usage: cargo xtask <task>
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
+  faults [--faults N] [--seed N]  three nodes on one database with everything going wrong; 100 faults by default
   vendor-editor bundles the editor of code pages from npm into crates/ui/assets/vendor
   tidy          crate edges, circles of modules, file sizes, names, opening comments, stray paths,
                 tests that documents name, their links, the bundled editor";
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::ci(),
         ["compat", rest @ ..] => compat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
+        ["faults", rest @ ..] => faults::run(rest),
         ["pictures"] => ci::pictures(),
         ["dist", rest @ ..] => dist::run(rest),
         ["index", rest @ ..] => index::run(rest),

@@ -279,6 +279,11 @@ impl From<Unanswered> for Problem {
     }
 }
 
+/// The answer of a node that cannot carry a request out at present, with the reason for clients: 503.
+pub fn unavailable(reason: &str) -> Response {
+    ApiError::Platform(PlatformError::Unreachable(reason.to_owned())).into_response()
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Problem {

@@ -28,5 +28,6 @@ mod wire;
 
 pub use body::BodyLimits;
 pub use connections::{Closed, ConnectionCounts};
+pub use error::unavailable;
 pub use openapi::openapi_json;
 pub use router::{Pages, Settings, router};

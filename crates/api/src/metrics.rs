@@ -60,6 +60,10 @@ impl Metrics {
         let help = "Bytes of request bodies, and of the events created from them, in memory";
         let body_bytes = Gauge::default();
         registry.register_with_unit("http_bodies", help, Unit::Bytes, body_bytes.clone());
+        let leading = Gauge::<i64>::default();
+        leading.set(1);
+        let help = "Whether this node has all work, and not another one of its cluster";
+        registry.register("leading", help, leading);
         let requests = Counters::default();
         let help = "Requests answered, by route";
         registry.register("http_requests", help, requests.clone());

@@ -17,9 +17,10 @@ use crate::{
         accounts, apps, audit, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_replay, event_search, event_views, events, feeds, health, keys, orgs, registry,
-        run_search, runs, sessions, settings, source_deployments, sources, subscriptions, usage,
-        users, variables, webhooks, workflow_deployments, workflow_runs, workflows, workspaces,
+        event_replay, event_search, event_views, events, feeds, health, keys, nodes, orgs,
+        registry, run_search, runs, sessions, settings, source_deployments, sources, subscriptions,
+        usage, users, variables, webhooks, workflow_deployments, workflow_runs, workflows,
+        workspaces,
     },
 };
 
@@ -192,4 +193,6 @@ const CLIENTS: &[PathItem] = &[
     || routes!(keys::rotate_secret_key),
     || routes!(audit::list),
     || routes!(settings::list),
+    || routes!(nodes::list),
+    || routes!(nodes::patch),
 ];

@@ -19,6 +19,7 @@ pub(crate) mod feeds;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod keys;
+pub(crate) mod nodes;
 pub(crate) mod orgs;
 pub(crate) mod registry;
 pub(crate) mod run_search;

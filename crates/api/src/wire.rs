@@ -25,6 +25,7 @@ mod health;
 pub(crate) mod id;
 mod key;
 pub(crate) mod lenient;
+mod node;
 mod registry;
 mod run;
 mod run_record;
@@ -77,6 +78,7 @@ pub(crate) use self::{
         Status, StoreCheck,
     },
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
+    node::{Node, PatchNode},
     registry::{
         IndexedComponent, PackageModules, PackageRequest, PublishComponent, PublishedComponent,
         SearchPackages,

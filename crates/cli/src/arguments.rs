@@ -17,13 +17,14 @@ mod developing;
 mod examples;
 mod import;
 mod listen;
+mod nodes;
 mod operating;
 mod props;
 mod replay;
 mod runs;
 mod search;
-mod store;
 mod service;
+mod store;
 mod tenants;
 mod variables;
 mod webhooks;
@@ -50,16 +51,17 @@ pub(crate) use self::developing::{
 };
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
+pub(crate) use self::nodes::{NodesArguments, NodesCommand};
 pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::replay::ReplayEventsArguments;
 pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::search::SearchArguments;
-pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
 pub(crate) use self::service::{
     InstallServiceArguments, ServiceArguments, ServiceCommand, UninstallServiceArguments,
     UnitArguments,
 };
+pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -292,6 +294,8 @@ pub(crate) enum ClientCommand {
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
+    /// Nodes on one database (administrator only): list, drain
+    Nodes(NodesArguments),
     /// Audit records: who did what, when, newest first
     Audit(AuditArguments),
     /// Open the web UI in a browser, signed in

@@ -27,6 +27,7 @@ mod logs;
 pub(crate) mod man;
 pub(crate) mod mcp;
 mod new_files;
+mod nodes;
 mod open;
 pub(crate) mod openapi;
 mod outcome;
@@ -95,6 +96,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Users(arguments) => users::run(session, arguments).await,
         ClientCommand::Workspaces(arguments) => workspaces::run(session, arguments).await,
         ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
+        ClientCommand::Nodes(arguments) => nodes::run(session, arguments).await,
         ClientCommand::Audit(arguments) => audit::run(session, &arguments).await,
         ClientCommand::Open(arguments) => open::run(session, &arguments).await,
         ClientCommand::Doctor(arguments) => doctor::run(session, &arguments).await,

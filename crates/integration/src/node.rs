@@ -15,6 +15,7 @@ use crate::{
     answer::Answer,
     binary,
     client::Client,
+    cluster,
     database::{DATABASE_URL, Database},
     disk::Disk,
     https,
@@ -38,6 +39,8 @@ pub struct NodeBuilder {
     data_dir: Option<TempDir>,
     api_key: Option<Option<String>>,
     has_own_address: bool,
+    /// 0: the node chooses one.
+    port: u16,
     trusts_authority: bool,
     open_files: Option<u32>,
     database: Option<Arc<Database>>,
@@ -97,6 +100,22 @@ impl NodeBuilder {
     pub fn own_address(mut self) -> Self {
         self.has_own_address = true;
         self
+    }
+
+    /// Knows its port before it is started, as nodes that tell others of it do.
+    pub(crate) fn at_a_port_of_its_own(mut self) -> Self {
+        self.port = cluster::free_port(self.listens_at().ip());
+        self
+    }
+
+    /// The address that it is to listen on.
+    pub(crate) fn listens_at(&self) -> SocketAddr {
+        let [_, second, third, fourth] = std::process::id().to_be_bytes();
+        let ip = match self.has_own_address {
+            true => [127, 128 | second, third, fourth],
+            false => [127, 0, 0, 1],
+        };
+        SocketAddr::from((ip, self.port))
     }
 
     /// Adds an environment variable of the node.
@@ -204,11 +223,11 @@ impl NodeBuilder {
         let mut given = self.environment.iter();
         if !given.any(|(name, _)| name == DATABASE_URL) {
             self.database = self.database.or_else(Database::asked_for);
+            let url = self.database.as_ref().map(|database| database.url());
+            self.environment
+                .extend(url.map(|url| (DATABASE_URL.to_owned(), url)));
         }
-        if let Some(database) = &self.database {
-            let url = (DATABASE_URL.to_owned(), database.url());
-            self.environment.push(url);
-        }
+        let listen = self.listens_at();
         let data_dir = self
             .data_dir
             .unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
@@ -224,13 +243,6 @@ impl NodeBuilder {
             .map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone()))
             .chain(self.environment)
             .collect();
-        let [_, second, third, fourth] = std::process::id().to_be_bytes();
-        let ip = if self.has_own_address {
-            [127, 128 | second, third, fourth]
-        } else {
-            [127, 0, 0, 1]
-        };
-        let listen = SocketAddr::from((ip, 0));
         let command = command(listen, data_dir.path(), self.open_files);
         let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));

@@ -96,6 +96,8 @@ actions! {
     WorkspaceAddMember = "workspace.add_member";
     WorkspaceRemoveMember = "workspace.remove_member";
     NodeRotateSecretKey = "node.rotate_secret_key";
+    NodeDrain = "node.drain";
+    NodeUndrain = "node.undrain";
 }
 
 /// An act as its record tells it.

@@ -64,6 +64,11 @@ impl Leases {
         self.held.lock().remove(runnable);
     }
 
+    /// The number of runnables that this node holds.
+    pub(crate) fn held(&self) -> usize {
+        self.held.lock().len()
+    }
+
     /// Waits until others have found the node dead, or it was started elsewhere under its name.
     pub(crate) async fn lost(&self) {
         self.lost.cancelled().await;

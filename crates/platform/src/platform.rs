@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use headwater_engine::{Engine, EngineStatus};
-use headwater_model::id::RunnableId;
-use headwater_store::{FileStorage, NodeName, Store};
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{Conflict, FileStorage, Members, NodeName, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -50,6 +50,8 @@ pub struct Parts {
     pub name: NodeName,
     /// The store.
     pub store: Arc<dyn Store>,
+    /// The nodes that share the store, unless this one has it for itself.
+    pub members: Option<Arc<dyn Members>>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
     /// The place of files.
@@ -69,6 +71,7 @@ pub struct Parts {
 /// The platform. Cheap to share; every use case is a method.
 pub struct Platform {
     pub(crate) core: Arc<Core>,
+    pub(crate) among: Among,
     pub(crate) secret_keys: Arc<SecretKeys>,
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) rate_limits: RateLimits,
@@ -99,6 +102,14 @@ pub struct Platform {
     pub(crate) calls: Semaphore,
 }
 
+/// The node among those that share the store.
+pub(crate) struct Among {
+    pub(crate) name: NodeName,
+    /// `None` where the node has the store for itself.
+    pub(crate) members: Option<Arc<dyn Members>>,
+    pub(crate) started_at_ms: EpochMs,
+}
+
 /// Whether the node can do its work, for `/readyz`.
 #[derive(Debug, Clone)]
 pub struct Readiness {
@@ -116,13 +127,16 @@ pub struct Readiness {
 
 impl Platform {
     /// Registers the node's start and finishes the work that a dead node left undone. Background work
-    /// and sources run from then on.
+    /// and sources run from then on. `None`: another node has the store.
     ///
     /// # Errors
     /// The store cannot be used.
-    pub async fn start(parts: Parts) -> Result<Arc<Self>, PlatformError> {
+    pub async fn start(parts: Parts) -> Result<Option<Arc<Self>>, PlatformError> {
         let now_ms = parts.env.now_ms();
-        let epoch = parts.store.start_node(&parts.name, now_ms).await?;
+        let epoch = match parts.store.start_node(&parts.name, now_ms).await {
+            Err(StoreError::Conflict(Conflict::Held { .. })) => return Ok(None),
+            epoch => epoch?,
+        };
         let secret_keys = Arc::new(SecretKeys::new(parts.secret_keys, parts.key_file));
         let core = Arc::new(Core {
             store: parts.store,
@@ -140,10 +154,15 @@ impl Platform {
         });
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));
-        let platform = Arc::new(Self::compose(core, secret_keys, files, &key)?);
+        let among = Among {
+            name: parts.name,
+            members: parts.members,
+            started_at_ms: now_ms,
+        };
+        let platform = Arc::new(Self::compose(core, secret_keys, files, &key, among)?);
         platform.end_rotation().await?;
         platform.start_background();
-        Ok(platform)
+        Ok(Some(platform))
     }
 
     fn compose(
@@ -151,6 +170,7 @@ impl Platform {
         secret_keys: Arc<SecretKeys>,
         files: Arc<Files>,
         key: &InstallationKey,
+        among: Among,
     ) -> Result<Self, PlatformError> {
         let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
@@ -213,6 +233,7 @@ impl Platform {
             searches: Semaphore::new(SEARCHES_MAX),
             calls: Semaphore::new(CALLS_MAX),
             core,
+            among,
             secret_keys,
             leases,
             quotas,
@@ -260,6 +281,15 @@ impl Platform {
     /// Nothing that it does then is kept.
     pub async fn replaced(&self) {
         self.leases.lost().await;
+    }
+
+    /// Ends all work at once, of a node whose place another one has taken.
+    pub async fn abandon(&self) {
+        let core = &self.core;
+        core.stopping.cancel();
+        core.tasks.close();
+        self.couriers.abandon().await;
+        core.engine.shutdown().await;
     }
 
     /// Carries an act to its end and its record, even if whoever asked for it goes away: what is left of a request is

@@ -33,6 +33,7 @@ pub(crate) mod keys;
 pub(crate) mod mail;
 pub(crate) mod names;
 pub(crate) mod news;
+pub(crate) mod nodes;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;

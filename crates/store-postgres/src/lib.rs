@@ -40,6 +40,7 @@ mod invocations;
 mod key_value;
 mod keys;
 mod living;
+mod members;
 mod migration;
 mod names;
 mod nodes;
@@ -100,5 +101,6 @@ mod workspaces;
 
 pub use clock::DatabaseClock;
 pub use files::PostgresFiles;
+pub use members::{Joined, Leader};
 pub use store::PostgresStore;
 pub use transfer::PostgresTables;

@@ -8,6 +8,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_files.sql"),
     include_str!("../migrations/0003_components_by_code.sql"),
+    include_str!("../migrations/0004_members.sql"),
 ];
 
 /// One process at a time migrates.

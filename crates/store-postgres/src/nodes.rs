@@ -6,7 +6,7 @@ use headwater_store::{Conflict, NodeEpoch, NodeName, Nodes, RunnableLease, Store
 
 use crate::{
     connection::{Connection, failed},
-    emitters, living,
+    emitters, living, migration,
     row::signed,
     store::PostgresStore,
 };
@@ -23,6 +23,8 @@ impl Nodes for PostgresStore {
     async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError> {
         let is_for_one = self.is_for_one;
         self.write(|connection| async move {
+            // Another node may have brought the schema up to date since.
+            migration::known(&connection).await?;
             if is_for_one {
                 begin_alone(&connection, name, now_ms).await?;
             }

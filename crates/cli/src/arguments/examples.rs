@@ -278,6 +278,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater service print -- --listen 0.0.0.0:3000"],
     ),
     ("keys rotate-secret", &["headwater keys rotate-secret"]),
+    ("nodes", &["headwater nodes"]),
+    ("nodes list", &["headwater nodes list -o wide"]),
+    ("nodes drain", &["headwater nodes drain n_4f1c9a02"]),
+    ("nodes undrain", &["headwater nodes undrain n_4f1c9a02"]),
     (
         "audit",
         &["headwater audit --action source.deploy --since 1h"],

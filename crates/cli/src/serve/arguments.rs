@@ -68,6 +68,13 @@ options! {
     /// read a command line, so give a password in the environment or the file
     #[arg(long, env = "HEADWATER_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database_url: String,
+    /// Secret that the nodes on one database share, of 32 characters or more, to be several nodes instead of one: all get the
+    /// same; give it in the environment or the file
+    #[arg(long, env = "HEADWATER_CLUSTER_SECRET", value_name = "SECRET", hide_env_values = true)]
+    cluster_secret: String,
+    /// Address at which the other nodes of the cluster reach this one, such as http://10.0.0.5:3000
+    #[arg(long, env = "HEADWATER_NODE_ADDRESS", value_name = "URL")]
+    node_address: String,
     /// URL of this node as seen from outside; https with --tls-cert [default: http://ADDRESS]
     #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
     public_url: String,

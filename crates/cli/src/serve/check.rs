@@ -18,6 +18,7 @@ use rustix::fs::Access;
 use super::{
     apps,
     arguments::ServeArguments,
+    cluster::ClusterOptions,
     data_dir::{DataDir, STORE},
     log,
     network::Network,
@@ -53,6 +54,7 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
     let lines = std::env::var(log::VARIABLE).unwrap_or_default();
     faults.note(log::filter(&lines).map_err(Into::into));
     faults.note(node::body_limits(options));
+    faults.note(ClusterOptions::of(options).map_err(Into::into));
     faults.note(sending::mail(options));
     faults.note(sending::s3(options));
     let variable = |name: &str| std::env::var(name).ok();

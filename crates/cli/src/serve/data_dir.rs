@@ -25,6 +25,8 @@ pub(super) const FILES: &str = "files";
 const APPS: &str = "apps";
 const WORKFLOW_FOLDERS: &str = "workflow-folders.json";
 const API_KEY: &str = "api-key";
+/// The file with the node's id in its cluster.
+const NODE_ID: &str = "node-id";
 /// The embedded store locks it, too.
 const LOCK: &str = "headwater.lock";
 /// A process that a killed node was just starting has its folder until that process has begun.
@@ -224,9 +226,26 @@ impl DataDir {
         match fs::read_to_string(path) {
             Ok(text) => Ok(text),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let text = KeyRing::first(random()?).to_string();
+                let text = new_secret_keys()?.to_string();
                 write_private(path, &text)?;
                 Ok(text)
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    /// The id of the folder's node in its cluster, created when it is first asked for.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub(crate) fn node_id(&self) -> Result<String> {
+        let path = self.root.join(NODE_ID);
+        match fs::read_to_string(&path) {
+            Ok(id) => Ok(id.trim().to_owned()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let id = format!("n_{}", hex::encode(random::<4>()?));
+                write_private(&path, &id)?;
+                Ok(id)
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
@@ -298,6 +317,11 @@ pub(crate) fn keep_api_key(root: &Path, key: &str) -> Result<PathBuf> {
     let file = root.join(API_KEY);
     write_private(&file, key)?;
     Ok(file)
+}
+
+/// A first secret key.
+pub(super) fn new_secret_keys() -> Result<KeyRing> {
+    Ok(KeyRing::first(random()?))
 }
 
 /// A new API key.

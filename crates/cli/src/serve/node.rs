@@ -5,14 +5,15 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use anyhow::Result;
 use headwater_api::BodyLimits;
 use headwater_engine::{
-    DenoEngine, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
+    DenoEngine, Engine as _, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
 };
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
 };
 use headwater_platform::{
-    DeliveryConfig, InstallationKey, Parts, Plan, Platform, PlatformConfig, ResultLimits, Tracer,
+    DeliveryConfig, InstallationKey, KeyFile, KeyRing, Parts, Plan, Platform, PlatformConfig,
+    ResultLimits,
 };
 use headwater_store::Store;
 
@@ -20,10 +21,11 @@ use super::{
     apps,
     arguments::{self, ServeArguments},
     connections::ConnectionLimits,
-    data_dir::DataDir,
+    data_dir::{self, DataDir},
     descriptors, memory,
     network::Network,
     receiving, sending, settings,
+    setup::Setup,
     store::NodeStore,
     tls,
 };
@@ -78,39 +80,78 @@ pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
     }
 }
 
-/// Engine and use cases on the store, started.
-pub(super) async fn start(
-    options: &ServeArguments,
-    data_dir: &DataDir,
-    address: SocketAddr,
-    store: NodeStore,
-    tracer: Option<Arc<dyn Tracer>>,
-) -> Result<Arc<Platform>> {
+/// Engine and use cases on the store, started. `None`: another node has the store.
+pub(super) async fn start(setup: &Setup<'_>, store: NodeStore) -> Result<Option<Arc<Platform>>> {
+    let Setup {
+        options,
+        data_dir,
+        address,
+        ..
+    } = setup;
     let network = Network::of(options)?;
     let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), |name| {
         std::env::var(name).ok()
     })?;
-    let config = app_config(options, address, &network, apps)?;
-    let given = std::env::var("HEADWATER_SECRET_KEY").ok();
-    if given.is_none() && !data_dir.has_secret_keys() {
-        let gives_up = options.new_secret_key.unwrap_or(false);
-        begin_without_key(data_dir, &*store.store, gives_up).await?;
-    }
-    let secret_keys = data_dir.secret_keys(given.as_deref())?;
+    let config = app_config(options, *address, &network, apps)?;
+    let (secret_keys, key_file) = secret_keys(setup, &store).await?;
     let files = store.files(data_dir)?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
         env: store.environment()?,
+        members: store.members(),
         name: store.node,
         store: store.store,
-        engine,
+        engine: Arc::clone(&engine) as _,
         files,
         secret_keys,
-        key_file: given.is_none().then(|| data_dir.key_file()),
-        tracer,
+        key_file,
+        tracer: setup.tracer.clone(),
         config,
     };
-    Ok(Platform::start(parts).await?)
+    let started = Platform::start(parts).await?;
+    if started.is_none() {
+        engine.shutdown().await;
+    }
+    Ok(started)
+}
+
+/// The secret keys, and the place that keeps them if the node may change them.
+async fn secret_keys(
+    setup: &Setup<'_>,
+    store: &NodeStore,
+) -> Result<(KeyRing, Option<Arc<dyn KeyFile>>)> {
+    let Setup {
+        options, data_dir, ..
+    } = setup;
+    let given = std::env::var("HEADWATER_SECRET_KEY").ok();
+    if given.is_some() {
+        return Ok((data_dir.secret_keys(given.as_deref())?, None));
+    }
+    store.check_keys().await?;
+    if let Some(keys) = store.cluster_keys()
+        && let Some(kept) = keys.kept().await?
+    {
+        return Ok((kept, Some(Arc::new(keys.clone()))));
+    }
+    let has_keys = data_dir.has_secret_keys();
+    if !has_keys {
+        let gives_up = options.new_secret_key.unwrap_or(false);
+        begin_without_key(data_dir, &*store.store, gives_up).await?;
+    }
+    let Some(keys) = store.cluster_keys() else {
+        return Ok((data_dir.secret_keys(None)?, Some(data_dir.key_file())));
+    };
+    // From the folder of a node that was alone, or new: all nodes have them from now on.
+    let first = match has_keys {
+        true => data_dir.secret_keys(None)?,
+        false => data_dir::new_secret_keys()?,
+    };
+    Ok((keys.begin(&first).await?, Some(Arc::new(keys.clone()))))
+}
+
+/// The time that runs and deliveries have to end when the node stops.
+pub(super) fn shutdown_grace(options: &ServeArguments) -> Duration {
+    options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE)
 }
 
 /// Prepares the store for a new key, unless that replaces a lost one without being told to: the secrets encrypted with
@@ -171,7 +212,7 @@ pub(super) fn app_config(
         queued_events_per_owner: options
             .queued_events_per_owner
             .unwrap_or(QUEUED_EVENTS_PER_OWNER),
-        shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+        shutdown_grace: shutdown_grace(options),
         deliveries: delivery_config(options, network)?,
         mail: sending::mail(options)?,
         s3: sending::s3(options)?,

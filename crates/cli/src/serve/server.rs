@@ -14,7 +14,10 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream, UnixListener},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 use tower::Service as _;
 
 use super::{
@@ -71,18 +74,9 @@ impl Server {
         }
     }
 
-    /// The same server for connections that stay open while the node stops.
-    pub(super) fn past_shutdown(self) -> Self {
-        Self {
-            stopping: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-            ..self
-        }
-    }
-
     /// Takes connections from everybody until the node stops, and returns when the last one is gone.
     pub(super) async fn serve(self, listener: TcpListener) {
-        let watching = tokio::spawn(Arc::clone(&self.connections).watch());
+        let _watching = self.watched();
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -99,11 +93,11 @@ impl Server {
         drop(listener);
         self.tasks.close();
         self.tasks.wait().await;
-        watching.abort();
     }
 
     /// Takes connections of components until it is aborted.
     pub(super) async fn serve_components(self, listener: UnixListener) {
+        let _watching = self.watched();
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
@@ -112,6 +106,10 @@ impl Server {
                 Err(error) => self.failed_to_accept(&error).await,
             }
         }
+    }
+
+    fn watched(&self) -> AbortOnDropHandle<()> {
+        AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self.connections).watch()))
     }
 
     async fn failed_to_accept(&self, error: &io::Error) {

@@ -5,11 +5,17 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, Result};
 use headwater_model::time::EpochMs;
 use headwater_platform::{Clock, Environment};
-use headwater_store::{FileStorage, NodeName, Store};
+use headwater_store::{FileStorage, Members, NodeName, Store};
 use headwater_store_postgres::{DatabaseClock, PostgresFiles, PostgresStore};
 use headwater_store_sqlite::SqliteStore;
 
-use super::{data_dir::DataDir, environment, files::FolderOfFiles, unreached};
+use super::{
+    cluster::{ClusterKeys, ClusterSecret},
+    data_dir::DataDir,
+    environment,
+    files::FolderOfFiles,
+    unreached,
+};
 use crate::usage_error::UsageError;
 
 /// The name of the only node of an embedded store.
@@ -18,11 +24,13 @@ const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 /// The time between two looks at whether another node still has the database.
 const LOOKED_EVERY: Duration = Duration::from_millis(500);
 
-/// A store with what a node must know of it.
+/// A store with what a node must know of it. Its clones are the same store.
+#[derive(Clone)]
 pub(crate) struct NodeStore {
     pub(super) store: Arc<dyn Store>,
     pub(super) node: NodeName,
     database: Option<Arc<PostgresStore>>,
+    cluster_keys: Option<ClusterKeys>,
 }
 
 impl NodeStore {
@@ -37,6 +45,7 @@ impl NodeStore {
                 store: Arc::new(store),
                 node: NodeName::new(ONLY_NODE),
                 database: None,
+                cluster_keys: None,
             });
         };
         check_scheme(url)?;
@@ -48,7 +57,58 @@ impl NodeStore {
             store: Arc::clone(&database) as _,
             node: node_name(data_dir),
             database: Some(database),
+            cluster_keys: None,
         })
+    }
+
+    /// The same store as one node of a cluster has it, which is known by an id in its data folder.
+    ///
+    /// # Errors
+    /// The data folder cannot be written.
+    pub(super) fn of_cluster(self, data_dir: &DataDir, secret: &ClusterSecret) -> Result<Self> {
+        let database = self.database.clone().context("a cluster has a database")?;
+        let keys = ClusterKeys::new(database, secret, self.environment()?);
+        Ok(Self {
+            node: NodeName::new(data_dir.node_id()?),
+            cluster_keys: Some(keys),
+            ..self
+        })
+    }
+
+    /// The database, if the store is one.
+    pub(super) fn database(&self) -> Option<&Arc<PostgresStore>> {
+        self.database.as_ref()
+    }
+
+    /// The place of the secret keys, if this is one node of a cluster.
+    pub(super) fn cluster_keys(&self) -> Option<&ClusterKeys> {
+        self.cluster_keys.as_ref()
+    }
+
+    /// Makes sure that a node that is alone has the secret keys of its database: those of a cluster are in it, and only the
+    /// cluster's secret opens them.
+    ///
+    /// # Errors
+    /// They are, and it has no secret.
+    pub(super) async fn check_keys(&self) -> Result<()> {
+        if let (Some(database), None) = (&self.database, &self.cluster_keys)
+            && database.cluster_keys().await?.is_some()
+        {
+            anyhow::bail!(
+                "the secret keys of this database are those of a cluster: give --cluster-secret and --node-address, or set \
+                 HEADWATER_SECRET_KEY"
+            );
+        }
+        Ok(())
+    }
+
+    /// The nodes of the cluster, if this is one of them.
+    pub(super) fn members(&self) -> Option<Arc<dyn Members>> {
+        let database = self
+            .database
+            .clone()
+            .filter(|_| self.cluster_keys.is_some());
+        database.map(|database| database as _)
     }
 
     /// The node that has the database, if it is another one than this.

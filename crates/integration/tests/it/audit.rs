@@ -56,6 +56,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
         "list_prop_options",
         Not("computes options, and keeps nothing"),
     ),
+    ("patch_node", As(&["node.drain", "node.undrain"])),
     (
         "patch_source",
         As(&["source.update", "source.pause", "source.resume"]),
@@ -101,6 +102,9 @@ const OPERATIONS: &[(&str, Recorded)] = &[
 
 /// The acts of browsers alone.
 const OF_BROWSERS: [&str; 3] = ["session.sign_in", "session.sign_out", "session.refuse"];
+
+/// The acts on one of several nodes, which `cluster` leads to.
+const OF_CLUSTERS: [&str; 2] = ["node.drain", "node.undrain"];
 
 /// The names in the code.
 fn actions() -> BTreeSet<&'static str> {

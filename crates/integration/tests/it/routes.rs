@@ -108,6 +108,10 @@ mod keys {
     mod get;
     mod post;
 }
+mod nodes {
+    mod get;
+    mod patch;
+}
 mod orgs {
     mod sources {
         mod get;

@@ -188,11 +188,13 @@ impl World {
             files: Arc::new(MemoryFiles::default()),
             secret_keys: KeyRing::first([7; 32]),
             key_file: None,
+            members: None,
             tracer,
             config,
         })
         .await
-        .unwrap();
+        .unwrap()
+        .expect("no other node has the store");
         let first = FirstUserOptions {
             api_key: "key".to_owned(),
             username: "me".to_owned(),

@@ -12,8 +12,10 @@ use super::cells::kind;
 use crate::{connection::failed, migration};
 
 /// Tables whose rows belong to this database alone, the lives of nodes, or are copied file by file; and one that is always empty.
-const STAYING: [&str; 6] = [
+const STAYING: [&str; 8] = [
     "nodes",
+    "members",
+    "cluster_keys",
     "files",
     "file_contents",
     "file_chunks",

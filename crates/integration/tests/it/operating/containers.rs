@@ -7,13 +7,11 @@ use serde_json::Value;
 
 use super::files;
 
-/// Variables that a node or its commands read besides the flags of `serve`, and those of nodes on one database.
-const FURTHER: [&str; 6] = [
+/// Variables that a node or its commands read besides the flags of `serve`.
+const FURTHER: [&str; 4] = [
     "HEADWATER_API_KEY",
     "HEADWATER_CACHE_DIR",
-    "HEADWATER_CLUSTER_SECRET",
     "HEADWATER_DATA_DIR",
-    "HEADWATER_NODE_ADDRESS",
     "HEADWATER_SECRET_KEY",
 ];
 /// Variables of the Caddyfile.

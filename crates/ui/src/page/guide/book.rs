@@ -58,7 +58,7 @@ pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     ),
     (
         "Operating",
-        chapters!("guide/operating" "guide/tls-and-proxies" "guide/containers" "guide/postgresql"
+        chapters!("guide/operating" "guide/tls-and-proxies" "guide/containers" "guide/postgresql" "guide/cluster"
             "guide/users-workspaces-and-keys" "guide/audit" "guide/running-many-sources" "guide/configuration"
             "guide/sandbox-and-limits" "guide/watching-a-node"
             "guide/troubleshooting"),

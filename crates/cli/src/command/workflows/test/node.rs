@@ -95,11 +95,13 @@ impl Node {
             files: Arc::new(FolderOfFiles::open(folder.join("files"))?),
             secret_keys: KeyRing::first([0; 32]),
             key_file: None,
+            members: None,
             tracer: None,
             config: config(),
         };
         let started = runtime.spawn(async move {
-            let platform = Platform::start(parts).await?;
+            let started = Platform::start(parts).await?;
+            let platform = started.context("another node has the store of the test")?;
             let first = FirstUserOptions {
                 api_key: API_KEY.to_owned(),
                 username: "test".to_owned(),

@@ -1,0 +1,82 @@
+//! A node that has its store for itself, once no other node has it.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    listen, receiving::MailListener, running::Running, setup::Setup, stop_signals::StopSignals,
+    store::NodeStore, systemd, tell_ready,
+};
+
+/// Nothing that the node has in progress would be kept, so that it ends at once.
+const REPLACED: &str = "another node has taken this one's place in the database, because it was silent for too long or was started a \
+                        second time; start it anew to let it stand by";
+/// The time that connections without a request may hold up the end.
+const CLOSED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Serves until a signal, then lets requests and runs finish.
+///
+/// # Errors
+/// The store cannot be used; another node has taken this one's place.
+pub(super) async fn serve(
+    setup: &Setup<'_>,
+    store: NodeStore,
+    listener: TcpListener,
+    mail: Option<MailListener>,
+) -> Result<()> {
+    let listener = stand_by(setup, &store, listener).await?;
+    store.prepare().await?;
+    let started = Running::start(setup, store, mail).await.inspect_err(|_| {
+        // A database keeps the first user, whose key is nowhere but in the folder.
+        if setup.options.database_url.is_none() {
+            setup.data_dir.leave_as_found();
+        }
+    })?;
+    let Some(running) = started else {
+        bail!(
+            "another node was started on the same database at this moment; start this one anew to let it stand by"
+        );
+    };
+    let stopping = CancellationToken::new();
+    let server = setup.server(running.router(), stopping.clone());
+    // A reader of the next line may tell it to stop at once.
+    let mut signals = StopSignals::watch()?;
+    tell_ready(setup)?;
+    let public = tokio::spawn(server.serve(listener));
+    tokio::select! {
+        () = signals.first() => {}
+        () = running.replaced() => bail!(REPLACED),
+    }
+    systemd::stopping();
+    running.tell_stopping(setup.notes);
+    stopping.cancel();
+    let ended = running.stop(setup.notes, signals.another()).await;
+    // Connections that a client keeps open without a request must not hold up the end.
+    let _ = tokio::time::timeout(CLOSED_WITHIN, public).await;
+    ended.close().await;
+    setup.notes.note("stopped");
+    Ok(())
+}
+
+/// Waits until no other node has the store. Nobody listens meanwhile: clients must go to the node that serves.
+async fn stand_by(
+    setup: &Setup<'_>,
+    store: &NodeStore,
+    listener: TcpListener,
+) -> Result<TcpListener> {
+    let Some(holder) = store.holder().await? else {
+        return Ok(listener);
+    };
+    drop(listener);
+    let holder = holder.as_str();
+    setup
+        .notes
+        .note(&format!("standing by: the node {holder} has the database"));
+    // Standing by is all that it was started for; whoever waits for its start would take it for stuck.
+    systemd::ready();
+    store.free().await;
+    listen(setup.address).await
+}

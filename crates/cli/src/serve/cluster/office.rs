@@ -1,0 +1,225 @@
+//! The office of a node: whether it leads or follows, and the change from one to the other.
+//!
+//! ```text
+//!            nobody leads, and this node may
+//!  follows ─────────────────────────────────► leads
+//!     ▲                                         │
+//!     └─────────────────────────────────────────┘
+//!        drained, or silent for so long that another one took over
+//! ```
+
+use std::{io::ErrorKind, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result};
+use headwater_store_postgres::{Joined, Leader, PostgresStore};
+use tokio::{net::TcpStream, sync::watch, time::timeout};
+
+use super::{
+    super::{
+        receiving, running::Running, setup::Setup, stop_signals::StopSignals, store::NodeStore,
+        systemd, tell_ready,
+    },
+    door::{Door, Followed, Part},
+    membership::Itself,
+};
+
+/// The time between two looks at who leads.
+const LOOKED_EVERY: Duration = Duration::from_millis(500);
+/// The time in which a machine says that nobody listens.
+const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+
+/// The office of this node.
+pub(super) struct Office<'a> {
+    setup: &'a Setup<'a>,
+    store: NodeStore,
+    database: Arc<PostgresStore>,
+    door: Door,
+    itself: Arc<Itself>,
+    seen: watch::Receiver<Joined>,
+    /// Whether somebody was told that the node is ready.
+    is_ready: bool,
+    /// The node that was told of last.
+    told: Option<Leader>,
+}
+
+/// The end of a term.
+enum End {
+    Signal,
+    Replaced,
+    Drained,
+}
+
+impl<'a> Office<'a> {
+    pub(super) fn new(
+        setup: &'a Setup<'a>,
+        store: NodeStore,
+        database: Arc<PostgresStore>,
+        door: Door,
+        itself: Arc<Itself>,
+    ) -> Self {
+        Self {
+            setup,
+            store,
+            database,
+            door,
+            seen: itself.seen(),
+            itself,
+            is_ready: false,
+            told: None,
+        }
+    }
+
+    /// Leads and follows until a signal; returns the work that is to be ended then.
+    ///
+    /// # Errors
+    /// The first term could not begin.
+    pub(super) async fn run(&mut self, signals: &mut StopSignals) -> Result<Option<Running>> {
+        loop {
+            match self.database.leader().await {
+                Ok(Some(leader)) if leader.name != self.store.node => self.follow(leader).await?,
+                Ok(_) if self.may_lead() => {
+                    if let Some(running) = self.term(signals).await? {
+                        return Ok(Some(running));
+                    }
+                }
+                Ok(_) => self.door.set(Part::Waits),
+                // Whoever led goes on as far as it can.
+                Err(error) => tracing::warn!(error = error.in_full(), "cannot look who leads"),
+            }
+            tokio::select! {
+                () = signals.first() => return Ok(None),
+                () = tokio::time::sleep(LOOKED_EVERY) => {}
+            }
+        }
+    }
+
+    /// A node that drains leads only if nobody else could.
+    fn may_lead(&self) -> bool {
+        let seen = *self.seen.borrow();
+        !(seen.is_draining && seen.has_successor)
+    }
+
+    async fn follow(&mut self, leader: Leader) -> Result<()> {
+        let address = leader
+            .address
+            .as_ref()
+            .and_then(|address| address.parse().ok());
+        let Some(address) = address else {
+            self.tell(
+                &leader,
+                "has the database and is no member of a cluster; standing by until it has stopped",
+            );
+            systemd::ready();
+            self.door.set(Part::Waits);
+            return Ok(());
+        };
+        let followed = Followed {
+            name: leader.name.clone(),
+            address,
+        };
+        if self.door.followed().as_ref() != Some(&followed) {
+            self.door.set(Part::Follows(followed.clone()));
+        }
+        self.tell(&leader, "leads; this node passes requests on to it");
+        self.be_ready()?;
+        if is_refused(followed.address.authority()).await {
+            match self.database.give_up(leader.epoch).await {
+                Ok(true) => self
+                    .setup
+                    .notes
+                    .note(&format!("the node {} is gone", leader.name.as_str())),
+                Ok(false) => {}
+                Err(error) => tracing::warn!(
+                    error = error.in_full(),
+                    "cannot declare the node that led dead"
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Leads until the term ends; the work, if that was by a signal.
+    async fn term(&mut self, signals: &mut StopSignals) -> Result<Option<Running>> {
+        self.door.set(Part::Waits);
+        let running = match self.begin().await {
+            Ok(Some(running)) => running,
+            Ok(None) => return Ok(None),
+            Err(error) if self.is_ready => {
+                tracing::error!("cannot take over: {error:#}");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        self.door.set(Part::Leads(running.router()));
+        self.told = None;
+        self.setup
+            .notes
+            .note(&format!("this node ({}) leads", self.store.node.as_str()));
+        self.be_ready()?;
+        let end = tokio::select! {
+            () = signals.first() => End::Signal,
+            () = running.replaced() => End::Replaced,
+            () = drained(&mut self.seen) => End::Drained,
+        };
+        match end {
+            End::Signal => return Ok(Some(running)),
+            End::Replaced => {
+                self.door.set(Part::Waits);
+                self.setup
+                    .notes
+                    .note("another node has taken over, because this one was silent for too long");
+                running.abandon().await;
+            }
+            End::Drained => {
+                self.door.set(Part::Waits);
+                self.setup.notes.note("drained: runs have the time of --shutdown-grace to end, then another node takes over");
+                let notes = self.setup.notes;
+                let ended = running.stop(notes, std::future::pending()).await;
+                ended.close().await;
+            }
+        }
+        Ok(None)
+    }
+
+    async fn begin(&self) -> Result<Option<Running>> {
+        self.store.prepare().await?;
+        // A node that leads is known to the others before it is ready.
+        self.itself.tell().await?;
+        let mail = receiving::bind(&self.setup.options).await;
+        let mail = mail.unwrap_or_else(|error| {
+            tracing::error!("no mail is taken: {error:#}");
+            None
+        });
+        let started = Running::start(self.setup, self.store.clone(), mail).await;
+        started.context("cannot lead")
+    }
+
+    fn be_ready(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.is_ready, true) {
+            true => Ok(()),
+            false => tell_ready(self.setup),
+        }
+    }
+
+    fn tell(&mut self, leader: &Leader, text: &str) {
+        if self.told.as_ref() != Some(leader) {
+            self.told = Some(leader.clone());
+            let name = leader.name.as_str();
+            self.setup.notes.note(&format!("the node {name} {text}"));
+        }
+    }
+}
+
+/// Whether a machine says that nobody listens at the address.
+async fn is_refused(authority: &str) -> bool {
+    let connected = timeout(REFUSED_WITHIN, TcpStream::connect(authority)).await;
+    matches!(connected, Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused)
+}
+
+/// Waits until this node is to give up its work, and another one may take it over.
+async fn drained(seen: &mut watch::Receiver<Joined>) {
+    let is_drained = |seen: &Joined| seen.is_draining && seen.has_successor;
+    if seen.wait_for(is_drained).await.is_err() {
+        std::future::pending().await
+    }
+}

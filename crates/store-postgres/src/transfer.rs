@@ -9,7 +9,7 @@ use std::{pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
 use deadpool_postgres::ClientWrapper;
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream::Fuse};
 use headwater_store::{
     NodeName, StoreError,
     transfer::{BATCH_BYTES, Cell, EmptyTables, Numbers, Row, Rows, Table, Tables},
@@ -72,7 +72,8 @@ impl PostgresTables {
 
 /// Rows as the server streams them.
 struct Reading {
-    stream: Pin<Box<BinaryCopyOutStream>>,
+    /// Asked for more after its end, the driver's own would take the connection for lost.
+    stream: Pin<Box<Fuse<BinaryCopyOutStream>>>,
     table: Table,
 }
 
@@ -109,7 +110,7 @@ impl Tables for PostgresTables {
         );
         let stream = self.session.copy_out(&sql).await.map_err(&failed)?;
         Ok(Box::new(Reading {
-            stream: Box::pin(BinaryCopyOutStream::new(stream, &types)),
+            stream: Box::pin(BinaryCopyOutStream::new(stream, &types).fuse()),
             table: table.clone(),
         }))
     }

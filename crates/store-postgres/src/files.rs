@@ -8,6 +8,7 @@
 mod clearing;
 mod content;
 mod listing;
+mod rows;
 mod writer;
 
 use std::{io, sync::Arc};
@@ -15,25 +16,22 @@ use std::{io, sync::Arc};
 use async_trait::async_trait;
 use headwater_model::time::EpochMs;
 use headwater_store::{
-    FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange,
-    StoreError, StoredFile,
+    FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange, StoreError,
 };
 
-use self::{content::OpenFile, writer::Writing};
+use self::{
+    content::OpenFile,
+    rows::{change_usage, find, leave, told, usage},
+    writer::Writing,
+};
 use crate::{
-    connection::{Connection, failed, is_full},
-    row::{get, parsed, signed, unsigned, unsigned_opt},
+    connection::{Connection, failed},
+    row::{get, signed},
     store::PostgresStore,
 };
 
-/// Bytes of a chunk.
-const CHUNK_BYTES: usize = 256 * 1024;
 /// Files that one step deletes.
 const DELETED_AT_ONCE: i64 = 500;
-/// A content that nobody needs any more, for those who read it.
-const LEFT: &str = "UPDATE file_contents
-    SET kept_until_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000
-    WHERE id = ANY($1)";
 
 /// The files of owners in a database, which all of its nodes see.
 pub struct PostgresFiles(Arc<PostgresStore>);
@@ -146,61 +144,6 @@ impl FileStorage for PostgresFiles {
     }
 }
 
-/// The file at a path, and the content that it has.
-async fn find(
-    connection: &Connection,
-    tenant: &str,
-    path: &FilePath,
-) -> Result<Option<(StoredFile, i64)>, StoreError> {
-    let sql = "SELECT path, content_id, size, modified_at_ms, hash, expires_at_ms
-               FROM files WHERE tenant = $1 AND path = $2";
-    let row = connection.query_opt(sql, &[&tenant, &path.as_str()]).await;
-    let Some(row) = row.map_err(failed("looking for a file"))? else {
-        return Ok(None);
-    };
-    let file = StoredFile {
-        path: parsed(&row, "path")?,
-        size: unsigned(&row, "size")?,
-        modified_at_ms: unsigned(&row, "modified_at_ms")?,
-        hash: get(&row, "hash")?,
-        expires_at_ms: unsigned_opt(&row, "expires_at_ms")?,
-    };
-    Ok(Some((file, get(&row, "content_id")?)))
-}
-
-async fn usage(connection: &Connection, tenant: &str) -> Result<FileUsage, StoreError> {
-    let sql = "SELECT files, bytes FROM file_usage WHERE tenant = $1";
-    let row = connection.query_opt(sql, &[&tenant]).await;
-    let Some(row) = row.map_err(failed("reading the sum of a tenant's files"))? else {
-        return Ok(FileUsage::default());
-    };
-    Ok(FileUsage {
-        files: unsigned(&row, "files")?,
-        bytes: unsigned(&row, "bytes")?,
-    })
-}
-
-async fn change_usage(
-    connection: &Connection,
-    tenant: &str,
-    files: i64,
-    bytes: i64,
-) -> Result<(), StoreError> {
-    let sql = "INSERT INTO file_usage AS former (tenant, files, bytes) VALUES ($1, $2, $3)
-               ON CONFLICT (tenant) DO UPDATE
-               SET files = former.files + excluded.files, bytes = former.bytes + excluded.bytes";
-    let changed = connection.execute(sql, &[&tenant, &files, &bytes]).await;
-    changed
-        .map_err(failed("changing the sum of a tenant's files"))
-        .map(drop)
-}
-
-/// Gives contents up that no file has any more. Those who read them have some minutes.
-async fn leave(connection: &Connection, contents: &[i64]) -> Result<(), StoreError> {
-    let left = connection.execute(LEFT, &[&contents]).await;
-    left.map_err(failed("giving a file's content up")).map(drop)
-}
-
 /// Deletes some files that have expired.
 async fn delete_expired(connection: &Connection, now_ms: EpochMs) -> Result<u64, StoreError> {
     let failed = failed("deleting files that have expired");
@@ -219,12 +162,4 @@ async fn delete_expired(connection: &Connection, now_ms: EpochMs) -> Result<u64,
     }
     leave(connection, &contents).await?;
     Ok(gone.len() as u64)
-}
-
-/// An error of the store as one of files.
-fn told(error: StoreError) -> io::Error {
-    match is_full(&error) {
-        true => io::Error::new(io::ErrorKind::StorageFull, error),
-        false => io::Error::other(error),
-    }
 }

@@ -43,6 +43,9 @@ macro_rules! bounded {
     };
 }
 
+/// Copying takes as long as it takes, and a transaction of it waits for the other side.
+const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'";
+
 /// A transaction of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transaction {
@@ -129,10 +132,10 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// A connection that no step shares, with these settings.
-    pub(crate) async fn session(&self, settings: &str) -> Result<ClientWrapper, StoreError> {
+    /// A connection that no step shares, for copying.
+    pub(crate) async fn session(&self) -> Result<ClientWrapper, StoreError> {
         let session = Object::take(connect(&self.pool).await?);
-        let set = session.batch_execute(settings).await;
+        let set = session.batch_execute(UNHURRIED).await;
         set.map_err(failed("setting up a connection"))?;
         Ok(session)
     }

@@ -9,7 +9,7 @@ use std::{pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
 use deadpool_postgres::ClientWrapper;
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream::Fuse};
 use headwater_store::{
     NodeName, StoreError,
     transfer::{BATCH_BYTES, Cell, EmptyTables, Numbers, Row, Rows, Table, Tables},
@@ -18,16 +18,13 @@ use tokio_postgres::binary_copy::BinaryCopyOutStream;
 
 use crate::{connection::failed, migration, store::PostgresStore};
 
-/// Copying takes as long as it takes, and a transaction of it waits for the other side.
-const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'";
-
 /// The tables of a database.
 pub struct PostgresTables {
     store: Arc<PostgresStore>,
     /// A connection of its own: the snapshot of an original, or the lock of a destination.
     session: ClientWrapper,
-    /// The lives of nodes when it was opened.
-    epochs: i64,
+    /// The lives of nodes of an original when it was opened.
+    epochs: Option<i64>,
 }
 
 impl PostgresTables {
@@ -43,7 +40,7 @@ impl PostgresTables {
                           brings it up to date, and stop it";
             return Err(StoreError::Unsupported(reason.to_owned()));
         }
-        let session = store.session(UNHURRIED).await?;
+        let session = store.session().await?;
         let epochs = schema::epochs(&session).await?;
         session
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -52,7 +49,7 @@ impl PostgresTables {
         Ok(Self {
             store: Arc::new(store),
             session,
-            epochs,
+            epochs: Some(epochs),
         })
     }
 
@@ -61,7 +58,12 @@ impl PostgresTables {
     /// # Errors
     /// `Unavailable` when it cannot be reached, `Unsupported` when there is something in it, or somebody else copies into it.
     pub async fn destination(url: &str) -> Result<Self, StoreError> {
-        destination::create(url).await
+        let (store, session) = destination::create(url).await?;
+        Ok(Self {
+            store: Arc::new(store),
+            session,
+            epochs: None,
+        })
     }
 
     /// The store that they are of.
@@ -72,7 +74,8 @@ impl PostgresTables {
 
 /// Rows as the server streams them.
 struct Reading {
-    stream: Pin<Box<BinaryCopyOutStream>>,
+    /// Asked for more after its end, the driver's own would take the connection for lost.
+    stream: Pin<Box<Fuse<BinaryCopyOutStream>>>,
     table: Table,
 }
 
@@ -109,7 +112,7 @@ impl Tables for PostgresTables {
         );
         let stream = self.session.copy_out(&sql).await.map_err(&failed)?;
         Ok(Box::new(Reading {
-            stream: Box::pin(BinaryCopyOutStream::new(stream, &types)),
+            stream: Box::pin(BinaryCopyOutStream::new(stream, &types).fuse()),
             table: table.clone(),
         }))
     }
@@ -123,8 +126,12 @@ impl Tables for PostgresTables {
         if let Some(node) = living.first().map(NodeName::as_str) {
             return Ok(Some(format!("the node {node} lives, or did seconds ago")));
         }
-        let session = self.store.session(UNHURRIED).await?;
-        let has_started = schema::epochs(&session).await? > self.epochs;
+        let Some(former) = self.epochs else {
+            // No node starts on what has the mark.
+            return Ok(None);
+        };
+        let session = self.store.session().await?;
+        let has_started = schema::epochs(&session).await? > former;
         Ok(has_started.then(|| "a node was started on it meanwhile".to_owned()))
     }
 }

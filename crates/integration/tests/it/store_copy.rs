@@ -156,7 +156,7 @@ async fn with_every_table() -> Arc<Database> {
             let value = |kind: &str| match kind {
                 // An escaped U+0000 is among the text.
                 "text" => format!("'v' || {number} || chr(1) || chr(1) || 'é\"'"),
-                "bytea" => format!("'\\x00ff{}'", number % 10),
+                "bytea" => format!("'\\x00ff0{}'", number % 10),
                 "boolean" => (number % 2 == 0).to_string(),
                 "bigint" => number.to_string(),
                 "double precision" => format!("{number}.25"),

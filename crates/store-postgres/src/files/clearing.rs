@@ -32,7 +32,7 @@ pub(super) async fn clear_one(store: &Arc<PostgresStore>, id: i64) -> Result<(),
 async fn clear_some(connection: &Connection, id: Option<i64>) -> Result<bool, StoreError> {
     let failed = failed("clearing contents of files away");
     let found = match id {
-        // Whoever gave it up may not know that it is a file's.
+        // Its writer may not know that it is a file's.
         Some(id) => {
             let sql = "SELECT id FROM file_contents WHERE id = $1 AND kept_until_ms IS NOT NULL";
             connection.value_opt(sql, &[&id]).await

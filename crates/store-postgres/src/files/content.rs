@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use headwater_store::{FileContent, StoreError, StoredFile};
 
-use super::{CHUNK_BYTES, told};
+use super::rows::{CHUNK_BYTES, told};
 use crate::{
     connection::{Connection, failed},
     row::get,

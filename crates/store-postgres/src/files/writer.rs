@@ -6,7 +6,10 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use headwater_store::{FileUsage, FileWriter, StoreError, StoredFile};
 
-use super::{CHUNK_BYTES, change_usage, clearing, find, leave, told, usage};
+use super::{
+    clearing,
+    rows::{CHUNK_BYTES, change_usage, find, leave, told, usage},
+};
 use crate::{
     clock::NOW_MS,
     connection::{Connection, Params, failed},

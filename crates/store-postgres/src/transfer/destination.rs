@@ -1,14 +1,13 @@
 //! A database that a copy is made in: from its mark to the end of that.
 
-use std::sync::Arc;
-
+use deadpool_postgres::ClientWrapper;
 use headwater_store::{
     StoreError,
     transfer::{self, CopiedTable, Rows, Table},
 };
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter};
 
-use super::{PostgresTables, UNHURRIED, cells::Leaving, schema};
+use super::{cells::Leaving, schema};
 use crate::{
     connection::failed,
     migration::{self, UNFINISHED},
@@ -20,11 +19,12 @@ const NODES: &str = "nodes";
 /// Held as long as somebody copies into the database.
 const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('headwater copy'))";
 
-pub(super) async fn create(url: &str) -> Result<PostgresTables, StoreError> {
+/// Marks and empties it, unless there is something in it.
+pub(super) async fn create(url: &str) -> Result<(PostgresStore, ClientWrapper), StoreError> {
     let store = PostgresStore::connected(url)?;
     let unfinished = |connection| async move { migration::is_unfinished(&connection).await };
     let is_unfinished = store.read(unfinished).await?;
-    let session = store.session(UNHURRIED).await?;
+    let session = store.session().await?;
     if !value::<bool>(&session, LOCK).await? {
         let reason =
             "another `headwater store copy` is copying into the destination; wait for its end";
@@ -42,7 +42,7 @@ pub(super) async fn create(url: &str) -> Result<PostgresTables, StoreError> {
         refuse_rows(&session).await?;
     }
     let mut emptied = migration::tables();
-    // Whoever lives there is refused afterwards.
+    // A node that lives there is refused afterwards.
     emptied.retain(|table| *table != NODES);
     let mark = format!(
         "BEGIN; CREATE TABLE IF NOT EXISTS {UNFINISHED} (); TRUNCATE {}; COMMIT",
@@ -50,12 +50,7 @@ pub(super) async fn create(url: &str) -> Result<PostgresTables, StoreError> {
     );
     let marked = session.batch_execute(&mark).await;
     marked.map_err(failed("marking the destination"))?;
-    let epochs = schema::epochs(&session).await?;
-    Ok(PostgresTables {
-        store: Arc::new(store),
-        session,
-        epochs,
-    })
+    Ok((store, session))
 }
 
 /// Refuses a database with rows, and says where. A life of a node that is over counts for nothing.

@@ -123,11 +123,11 @@ pub(super) async fn set_numbers(session: &Client, numbers: &Numbers) -> Result<(
         let given = numbers.by_table.get(&table).copied().unwrap_or(0);
         let sql = format!(
             "SELECT setval('{sequence}', greatest(number, 1), number > 0)
-             FROM (SELECT greatest($1, coalesce(max(\"{column}\"), 0)) AS number FROM \"{table}\") AS last"
+             FROM (SELECT greatest($1::bigint, coalesce(max(\"{column}\"), 0)) AS number FROM \"{table}\") AS last"
         );
         session.query_one(&sql, &[&given]).await.map_err(&failed)?;
     }
-    let epochs = "SELECT setval('node_epochs', greatest($1, 1), $1 > 0)";
+    let epochs = "SELECT setval('node_epochs', greatest($1::bigint, 1), $1::bigint > 0)";
     let set = session.query_one(epochs, &[&numbers.epochs]).await;
     set.map(drop).map_err(&failed)
 }

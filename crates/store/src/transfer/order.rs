@@ -1,6 +1,6 @@
 //! The order in which tables are filled: first those whose rows others name.
 
-use super::Table;
+use super::contract::Table;
 
 /// The tables, each behind those that it refers to.
 pub(super) fn in_order(mut tables: Vec<Table>) -> Vec<Table> {

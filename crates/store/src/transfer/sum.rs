@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 
-use super::{Row, Rows};
+use super::{cell::Row, contract::Rows};
 use crate::StoreError;
 
 /// The number of rows, and the sum of their hashes.

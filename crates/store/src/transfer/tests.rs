@@ -1,5 +1,8 @@
 //! Copies between stores in memory, which may be wrong in one way each.
 
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::*;

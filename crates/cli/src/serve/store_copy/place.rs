@@ -25,7 +25,7 @@ use crate::{at_file, usage_error::UsageError};
 
 /// The variable with the secret key of a node that keeps it in no folder.
 const SECRET_KEY: &str = "HEADWATER_SECRET_KEY";
-/// What a folder may have that is to become a copy: a store that is looked into, and the lock of the command itself.
+/// The files that a folder may have that is to become a copy: a store that is looked into, and the lock of the command itself.
 const OF_NO_NODE: [&str; 4] = [
     STORE,
     "headwater.db-wal",

@@ -1,4 +1,4 @@
-//! What people and programs see of a copy.
+//! Tables and lines about a copy, for people and programs.
 
 use anyhow::Result;
 use headwater_store::{

@@ -52,7 +52,10 @@ mod tests {
 
     #[test]
     fn a_group_without_a_command_shows_its_help() {
-        for (words, told) in [(&[][..], "Deploy a component"), (&["webhooks"], "Rotate")] {
+        for (words, told) in [
+            (&[][..], "Deploy a component"),
+            (&["webhooks"][..], "Rotate"),
+        ] {
             let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
             let error = Cli::try_parse_from([&["headwater".to_owned()], &words[..]].concat());
             let shown = explained_for(error.unwrap_err(), &words).to_string();

@@ -195,8 +195,8 @@ async fn commands_trust_the_certificate_that_a_node_has_signed_itself() {
         std::fs::write(&file, pem).unwrap();
         let describe = async |host: &str, flags: &[&str]| {
             let url = format!("https://{host}:{}", server.address().port());
-            let arguments = ["describe", "dc_0000000000000000000001", "--url", &url];
-            node.cli(&[&arguments, flags].concat()).await
+            let arguments = ["describe", "dc_0000000000000000000001", "--url", &url[..]];
+            node.cli(&[flags, &arguments[..]].concat()).await
         };
         let refused = describe("localhost", &[]).await;
         assert!(refused.stderr.contains("--ca-file"), "{}", refused.stderr);

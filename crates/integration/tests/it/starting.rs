@@ -96,7 +96,7 @@ async fn a_check_lists_every_fault_and_changes_nothing() {
         "serve",
         "--check",
         "--listen",
-        &listen,
+        listen.as_str(),
         "--smtp-url",
         "smtp://mail.example",
         "--ca-certificate",

@@ -247,12 +247,13 @@ async fn a_refused_deployment_leaves_no_component_and_the_same_code_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "weather.mjs", NEEDS_CITY);
     let hook = write(folder.path(), "hook.mjs", NEVER_FIRES);
+    let (file, hook) = (file.as_str(), hook.as_str());
     let components = async || node.get("/components").await.is(200).items().len();
     let refusals = [
-        vec!["deploy", file.as_str()],
-        vec!["deploy", &file, "--prop", "city=Atlantis"],
-        vec!["deploy", &file, "--prop", "town=Graz"],
-        vec!["deploy", &hook],
+        vec!["deploy", file],
+        vec!["deploy", file, "--prop", "city=Atlantis"],
+        vec!["deploy", file, "--prop", "town=Graz"],
+        vec!["deploy", hook],
     ];
     for arguments in &refusals {
         let seen = node.cli(arguments).await;
@@ -265,13 +266,12 @@ async fn a_refused_deployment_leaves_no_component_and_the_same_code_is_one() {
     node.post("/sources", atlantis).await.is(422);
     assert_eq!(components().await, 0);
 
-    let graz = ["deploy", file.as_str(), "--prop", "city=Graz", "--json"];
+    let graz = ["deploy", file, "--prop", "city=Graz", "--json"];
     let first = node.cli(&graz).await.ok().json();
     let second = node.cli(&graz).await.ok().json();
     assert_eq!(first["component_id"], second["component_id"]);
     // What was there before a refusal stays.
-    node.cli(&["deploy", &file, "--prop", "city=Atlantis"])
-        .await;
+    node.cli(&["deploy", file, "--prop", "city=Atlantis"]).await;
     assert_eq!(components().await, 1);
 
     // An update that is refused leaves none either.

@@ -214,9 +214,8 @@ async fn place(
         )
         .await
         .map_err(&failed)?;
-    match replaced {
-        Some((_, former)) => leave(connection, &[former]).await?,
-        None => {}
+    if let Some((_, former)) = replaced {
+        leave(connection, &[former]).await?;
     }
     Ok(true)
 }

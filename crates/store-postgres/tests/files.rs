@@ -1,5 +1,10 @@
 //! Files of owners in a database: the suite of every storage, and what is cleared away.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy lets test functions unwrap, and what they share is no different"
+)]
+
 #[path = "harness/server.rs"]
 mod server;
 

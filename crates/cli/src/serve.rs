@@ -16,11 +16,13 @@ mod descriptors;
 pub(crate) mod environment;
 pub(crate) mod files;
 mod first_user;
+mod listening;
 mod log;
 mod memory;
 mod near_name;
 mod network;
 mod node;
+mod ready;
 mod receiving;
 mod running;
 mod sending;
@@ -43,15 +45,10 @@ pub(crate) use self::backup::{back_up, restore};
 pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
 pub(crate) use self::store_copy::copy as copy_store;
 
-use std::{
-    io::ErrorKind,
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::net::SocketAddr;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use headwater_api::ConnectionCounts;
-use tokio::net::TcpListener;
 
 use crate::{
     arguments::{Global, ServeArguments},
@@ -61,9 +58,6 @@ use crate::{
         traces::Traces, workflows::WorkflowFolders,
     },
 };
-
-const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
-const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
@@ -79,7 +73,8 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let tls = Tls::of(&options)?;
     let cluster = ClusterOptions::of(&options)?;
     let listen_at = options.listen;
-    let listener = listen(listen_at.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000)))).await?;
+    let listener =
+        listening::listen(listen_at.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000)))).await?;
     let address = listener.local_addr()?;
     let mail = receiving::bind(&options).await?;
     let data_dir = DataDir::open(&global.data_dir)?;
@@ -115,66 +110,4 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         traces.flush().await;
     }
     Ok(Exit::Success)
-}
-
-/// Tells the machine that the node is ready, and people where everything is.
-fn tell_ready(setup: &Setup<'_>) -> Result<()> {
-    let Setup {
-        options,
-        data_dir,
-        notes,
-        address,
-        ..
-    } = setup;
-    data_dir.write_address(&banner::local_url(options, *address))?;
-    notes.note(&format!(
-        "headwater {} is ready on {}://{address}",
-        env!("CARGO_PKG_VERSION"),
-        tls::scheme(options)
-    ));
-    systemd::ready();
-    if !notes.are_transient() && banner::is_reached_by_nobody(options, *address) {
-        tracing::warn!("{}; set --public-url", banner::UNREACHABLE);
-    }
-    if notes.are_transient() {
-        let given = &setup.global.data_dir;
-        notes.note(&banner::lines(options, *address, given, data_dir));
-    }
-    Ok(())
-}
-
-/// A process that a killed node was just starting holds its address until that process has begun.
-async fn listen(address: SocketAddr) -> Result<TcpListener> {
-    let give_up_at = Instant::now() + ADDRESS_FREED_WITHIN;
-    loop {
-        match TcpListener::bind(address).await {
-            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < give_up_at => {
-                tokio::time::sleep(ADDRESS_TRIED_EVERY).await;
-            }
-            bound => {
-                return bound.with_context(|| {
-                    format!(
-                        "cannot listen on {address}; choose another address with --listen, such as 127.0.0.1:3001"
-                    )
-                });
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn an_address_that_is_about_to_be_free_is_waited_for() {
-        let former = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = former.local_addr().unwrap();
-        let listening = tokio::spawn(listen(address));
-        tokio::task::yield_now().await;
-        assert!(!listening.is_finished());
-        drop(former);
-        let listener = listening.await.unwrap().unwrap();
-        assert_eq!(listener.local_addr().unwrap(), address);
-    }
 }

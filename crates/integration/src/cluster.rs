@@ -1,6 +1,6 @@
 //! Nodes of a cluster: several on one database.
 
-use std::{net::TcpListener, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ impl Node {
         id.expect("a node of a cluster has an id").trim().to_owned()
     }
 
-    /// What the cluster says of it; null if it knows nothing of it yet.
+    /// The node as the cluster sees it; null if it knows nothing of it yet.
     pub async fn seen(&self) -> Value {
         let nodes = self.nodes().await;
         let itself = nodes.into_iter().find(|node| node["id"] == self.id());
@@ -56,10 +56,4 @@ impl Node {
             tokio::time::sleep(PAUSE).await;
         }
     }
-}
-
-/// A port that was free a moment ago.
-pub(crate) fn free_port(ip: std::net::IpAddr) -> u16 {
-    let listener = TcpListener::bind((ip, 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }

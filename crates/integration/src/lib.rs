@@ -39,6 +39,7 @@ mod proxy;
 mod python;
 mod raw;
 mod receiver;
+mod requests;
 mod s3;
 mod services;
 mod source;

@@ -3,6 +3,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read},
+    net::{IpAddr, Ipv4Addr, TcpListener},
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Condvar, Mutex, mpsc},
     thread::JoinHandle,
@@ -203,7 +204,7 @@ pub(crate) fn start_at_a_port(
     let is_ready = |line: &str| line.contains(ready).then_some(());
     let mut failures = Vec::new();
     while failures.len() < TRIES {
-        let port = free_port();
+        let port = free_port(Ipv4Addr::LOCALHOST.into());
         match Process::attempt(name, &mut command(port), is_ready) {
             Ok((process, ())) => return (process, port),
             Err(failure) => failures.push(failure),
@@ -215,7 +216,8 @@ pub(crate) fn start_at_a_port(
     );
 }
 
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+/// A port that was free a moment ago.
+pub(crate) fn free_port(ip: IpAddr) -> u16 {
+    let listener = TcpListener::bind((ip, 0)).unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -7,8 +7,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    listen, receiving::MailListener, running::Running, setup::Setup, stop_signals::StopSignals,
-    store::NodeStore, systemd, tell_ready,
+    listening, ready, receiving::MailListener, running::Running, setup::Setup,
+    stop_signals::StopSignals, store::NodeStore, systemd,
 };
 
 /// Nothing that the node has in progress would be kept, so that it ends at once.
@@ -44,7 +44,7 @@ pub(super) async fn serve(
     let server = setup.server(running.router(), stopping.clone());
     // A reader of the next line may tell it to stop at once.
     let mut signals = StopSignals::watch()?;
-    tell_ready(setup)?;
+    ready::tell(setup)?;
     let public = tokio::spawn(server.serve(listener));
     tokio::select! {
         () = signals.first() => {}
@@ -78,5 +78,5 @@ async fn stand_by(
     // Standing by is all that it was started for; whoever waits for its start would take it for stuck.
     systemd::ready();
     store.free().await;
-    listen(setup.address).await
+    listening::listen(setup.address).await
 }

@@ -20,9 +20,8 @@ use headwater_store::Store;
 use super::{
     apps,
     arguments::{self, ServeArguments},
-    connections::ConnectionLimits,
     data_dir::{self, DataDir},
-    descriptors, memory,
+    memory,
     network::Network,
     receiving, sending, settings,
     setup::Setup,
@@ -44,9 +43,6 @@ const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
 const FILES_PER_OWNER_GB: u64 = 10;
 const GB: u64 = 1_000_000_000;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longer than clients that keep connections for later usually do: it is for them to close.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 const MIB: usize = 1024 * 1024;
 
 /// The room that request bodies may take.
@@ -67,17 +63,6 @@ pub(super) fn body_limits(options: &ServeArguments) -> Result<BodyLimits> {
         memory_bytes: given_mib.map_or(defaults.memory_bytes, |mib| mib.saturating_mul(MIB)),
         within: options.body_timeout.unwrap_or(defaults.within),
     })
-}
-
-/// The bounds of connections, with as many descriptors as the process may have.
-pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
-    let descriptors = descriptors::raise_limit();
-    let wanted = options.max_connections.map(NonZeroUsize::get);
-    ConnectionLimits {
-        most: descriptors::connections(wanted, descriptors),
-        head: options.head_timeout.unwrap_or(HEAD_TIMEOUT),
-        idle: options.idle_timeout.unwrap_or(IDLE_TIMEOUT),
-    }
 }
 
 /// Engine and use cases on the store, started. `None`: another node has the store.

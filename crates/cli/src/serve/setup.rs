@@ -1,6 +1,6 @@
 //! All that a node is started with, the same for each of its terms of work.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use axum::Router;
 use headwater_api::{BodyLimits, ConnectionCounts};
@@ -8,10 +8,19 @@ use headwater_platform::Tracer;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    arguments::ServeArguments, connections::Connections, data_dir::DataDir, log::Notes, node,
-    server::Server, tls::Tls,
+    arguments::ServeArguments,
+    connections::{ConnectionLimits, Connections},
+    data_dir::DataDir,
+    descriptors,
+    log::Notes,
+    server::Server,
+    tls::Tls,
 };
 use crate::arguments::Global;
+
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longer than clients that keep connections for later usually do: it is for them to close.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Options and places of a node.
 pub(super) struct Setup<'a> {
@@ -30,8 +39,19 @@ pub(super) struct Setup<'a> {
 impl Setup<'_> {
     /// The server of the node's connections until `stopping`.
     pub(super) fn server(&self, router: Router, stopping: CancellationToken) -> Server {
-        let limits = node::connection_limits(&self.options);
+        let limits = connection_limits(&self.options);
         let connections = Connections::new(limits, self.counts.clone());
         Server::new(router, connections, self.tls.clone(), stopping)
+    }
+}
+
+/// The bounds of connections, with as many descriptors as the process may have.
+fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
+    let descriptors = descriptors::raise_limit();
+    let wanted = options.max_connections.map(NonZeroUsize::get);
+    ConnectionLimits {
+        most: descriptors::connections(wanted, descriptors),
+        head: options.head_timeout.unwrap_or(HEAD_TIMEOUT),
+        idle: options.idle_timeout.unwrap_or(IDLE_TIMEOUT),
     }
 }

@@ -16,8 +16,8 @@ use tokio::{net::TcpStream, sync::watch, time::timeout};
 
 use super::{
     super::{
-        receiving, running::Running, setup::Setup, stop_signals::StopSignals, store::NodeStore,
-        systemd, tell_ready,
+        ready, receiving, running::Running, setup::Setup, stop_signals::StopSignals,
+        store::NodeStore, systemd,
     },
     door::{Door, Followed, Part},
     membership::Itself,
@@ -83,7 +83,7 @@ impl<'a> Office<'a> {
                     }
                 }
                 Ok(_) => self.door.set(Part::Waits),
-                // Whoever led goes on as far as it can.
+                // The node that led goes on as far as it can.
                 Err(error) => tracing::warn!(error = error.in_full(), "cannot look who leads"),
             }
             tokio::select! {
@@ -197,7 +197,7 @@ impl<'a> Office<'a> {
     fn be_ready(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.is_ready, true) {
             true => Ok(()),
-            false => tell_ready(self.setup),
+            false => ready::tell(self.setup),
         }
     }
 

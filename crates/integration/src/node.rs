@@ -359,7 +359,7 @@ impl Node {
     }
 
     /// The URL of its database, if its store is not in its data folder.
-    pub(crate) fn database_url(&self) -> Option<String> {
+    pub fn database_url(&self) -> Option<String> {
         self.database.as_ref().map(|database| database.url())
     }
 

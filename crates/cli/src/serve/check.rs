@@ -22,7 +22,9 @@ use super::{
     data_dir::{DataDir, STORE},
     log,
     network::Network,
-    node, receiving, sending, store, unreached,
+    node, receiving, sending, store,
+    tls::Tls,
+    unreached,
     workflows::WorkflowFolders,
 };
 use crate::{arguments::Global, exit::Exit, output};
@@ -55,6 +57,7 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
     faults.note(log::filter(&lines).map_err(Into::into));
     faults.note(node::body_limits(options));
     faults.note(ClusterOptions::of(options).map_err(Into::into));
+    faults.note(Tls::of(options).map_err(Into::into));
     faults.note(sending::mail(options));
     faults.note(sending::s3(options));
     let variable = |name: &str| std::env::var(name).ok();

@@ -7,6 +7,7 @@ mod place;
 mod report;
 
 use anyhow::{Context as _, Result};
+use headwater_platform::KeyRing;
 use headwater_store::transfer::{self, EmptyTables, Tables};
 
 use self::{
@@ -26,11 +27,13 @@ pub(crate) async fn copy(global: &Global, arguments: &CopyStoreArguments) -> Res
     let original = opened(&from).await.with_context(|| {
         format!("cannot copy the store of {from}; stop its node first, if one runs")
     })?;
+    let cluster_keys = original.cluster_keys().await?;
     let destination = Destination::create(&to)
         .await
         .with_context(|| format!("cannot copy into {to}"))?;
     output::note(&format!("copying {from} to {to}"));
-    let report = copied(&original, &destination).await.with_context(|| {
+    let copied = copied(&original, &destination, cluster_keys.as_ref());
+    let report = copied.await.with_context(|| {
         format!("nothing of {from} has changed; {to} is unfinished, and no node starts on it")
     })?;
     report.print(global.json)?;
@@ -48,14 +51,18 @@ async fn opened(from: &Place) -> Result<Original> {
     Ok(original)
 }
 
-async fn copied(original: &Original, destination: &Destination) -> Result<Report> {
+async fn copied(
+    original: &Original,
+    destination: &Destination,
+    cluster_keys: Option<&KeyRing>,
+) -> Result<Report> {
     let progress = report::Progress::default();
     let heard = |part, table: &str, rows| progress.hear(part, table, rows);
     let (from, to): (&dyn Tables, &dyn EmptyTables) = (original.tables(), destination.tables());
     let tables = transfer::copy(from, to, &heard).await?;
     let files = owned_files::copy(&*original.files()?, &*destination.files()?).await;
     let files = files.context("cannot copy the files of workflows and events")?;
-    destination.take_parts(original)?;
+    destination.take_parts(original, cluster_keys).await?;
     to.finish().await?;
     Ok(Report { tables, files })
 }

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use headwater_integration::{
-    Database, Node, NodeBuilder, Receiver, Seen, Source, headwater_in, payloads,
+    CLUSTER_SECRET, Database, Node, NodeBuilder, Receiver, Seen, Source, headwater_in, payloads,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -131,6 +131,49 @@ async fn a_node_moves_into_a_database_and_back() {
     used.use_on(&third).await;
 }
 
+/// A copy by somebody who knows the secret of the cluster.
+async fn copy_of_cluster(node: &Node, to: &str) -> Seen {
+    let from = node.database_url().expect("its store is a database");
+    let copy = ["store", "copy", "--from", &from, "--to", to];
+    let mut copy = node.command(&copy);
+    copy.env("HEADWATER_CLUSTER_SECRET", CLUSTER_SECRET);
+    copy.output().await.unwrap().into()
+}
+
+#[tokio::test]
+async fn the_secret_keys_of_a_cluster_go_along_with_its_secret() {
+    let database = Arc::new(Database::create());
+    let cluster = |database| builder().of_cluster(database);
+    let mut first = cluster(&database).start().await;
+    first.until_it("leads").await;
+    let mut used = Used::on(&first).await;
+    used.use_on(&first).await;
+    first.terminate().await;
+
+    let back = tempfile::tempdir().unwrap();
+    let folder = back.path().join("data");
+    let refused = copy(&database.url(), shown(&folder)).await;
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("set HEADWATER_CLUSTER_SECRET"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!folder.exists());
+    copy_of_cluster(&first, shown(&folder)).await.ok();
+    let mut alone = builder().copy_of_folder(&folder).start().await;
+    used.use_on(&alone).await;
+    alone.terminate().await;
+
+    let other = Arc::new(Database::create());
+    copy_of_cluster(&first, &other.url()).await.ok();
+    let second = cluster(&other).start().await;
+    second.until_it("leads").await;
+    second.run(&used.source, json!({})).await;
+    let newest = second.events(&used.source).await.pop().unwrap();
+    assert_eq!(newest["event"], json!({"n": 2, "key": "hunter2"}));
+}
+
 /// Rows of every table of a node that was used, and two made-up ones where they may be.
 async fn with_every_table() -> Arc<Database> {
     let database = Arc::new(Database::create());
@@ -172,12 +215,14 @@ async fn with_every_table() -> Arc<Database> {
 }
 
 /// Tables that belong to one database alone, or whose rows are not copied as such.
-const STAYING: [&str; 7] = [
+const STAYING: [&str; 9] = [
+    "cluster_keys",
     "file_chunks",
     "file_contents",
     "file_usage",
     "files",
     "log_turn",
+    "members",
     "nodes",
     "schema_version",
 ];

@@ -27,7 +27,7 @@ impl ClusterSecret {
     ///
     /// # Errors
     /// A `UsageError` for one that could be guessed.
-    pub(super) fn of(text: &str) -> Result<Self, UsageError> {
+    pub(in crate::serve) fn of(text: &str) -> Result<Self, UsageError> {
         if text.chars().count() < CHARS_MIN {
             return Err(UsageError(format!(
                 "--cluster-secret: must have {CHARS_MIN} characters or more; `openssl rand -hex 32` makes one, and all nodes \

@@ -17,12 +17,16 @@ use headwater_store_postgres::{PostgresFiles, PostgresTables};
 use headwater_store_sqlite::SqliteTables;
 
 use super::super::{
+    cluster::{ClusterKeys, ClusterSecret},
     data_dir::{self, DataDir, STORE},
+    environment,
     files::FolderOfFiles,
     store::is_database_url,
 };
 use crate::{at_file, usage_error::UsageError};
 
+/// The variable with the secret of a cluster, which opens the secret keys in its database.
+const CLUSTER_SECRET: &str = "HEADWATER_CLUSTER_SECRET";
 /// The variable with the secret key of a node that keeps it in no folder.
 const SECRET_KEY: &str = "HEADWATER_SECRET_KEY";
 /// The files that a folder may have that is to become a copy: a store that is looked into, and the lock of the command itself.
@@ -112,6 +116,27 @@ impl Original {
         }
     }
 
+    /// The secret keys in a cluster's database, as its secret opens them.
+    ///
+    /// # Errors
+    /// The secret is not given, or it is another one.
+    pub(super) async fn cluster_keys(&self) -> Result<Option<KeyRing>> {
+        let Self::Database(tables) = self else {
+            return Ok(None);
+        };
+        let database = tables.store();
+        if !database.knows_members().await? || database.cluster_keys().await?.is_none() {
+            return Ok(None);
+        }
+        let secret = std::env::var(CLUSTER_SECRET).ok().with_context(|| {
+            format!("the secret keys in this database are sealed with the secret of its cluster; set {CLUSTER_SECRET}")
+        })?;
+        let secret = ClusterSecret::of(&secret)?;
+        ClusterKeys::new(database, &secret, environment::system()?)
+            .kept()
+            .await
+    }
+
     pub(super) fn files(&self) -> Result<Arc<dyn FileStorage>> {
         match self {
             Self::Folder(folder, _) => files_in(folder),
@@ -160,10 +185,22 @@ impl Destination {
         }
     }
 
-    /// Gives a folder what stands beside a store: the secret key of the environment, or what the other folder has.
-    pub(super) fn take_parts(&self, original: &Original) -> Result<()> {
-        let Self::Folder(to, _) = self else {
-            return Ok(());
+    /// Gives a place what stands beside the rows of a store: the secret keys of a cluster or of the environment, and what the
+    /// other folder has.
+    pub(super) async fn take_parts(
+        &self,
+        original: &Original,
+        cluster_keys: Option<&KeyRing>,
+    ) -> Result<()> {
+        let to = match (self, original) {
+            (Self::Folder(to, _), _) => to,
+            (Self::Database(_, tables), Original::Database(from)) if cluster_keys.is_some() => {
+                let sealed = from.store().cluster_keys().await?;
+                let sealed = sealed.context("the secret keys of the cluster are gone")?;
+                tables.store().begin_cluster_keys(&sealed).await?;
+                return Ok(());
+            }
+            (Self::Database(..), _) => return Ok(()),
         };
         if let Original::Folder(from, _) = original {
             for part in data_dir::PARTS
@@ -174,15 +211,17 @@ impl Destination {
                 copy_part(&from.join(part), &to.join(part))?;
             }
         }
-        match std::env::var(SECRET_KEY) {
-            Ok(given) => {
-                let keys: Result<KeyRing, _> = given.parse();
-                let keys = keys.map_err(|reason| {
-                    anyhow::anyhow!("the secret key in {SECRET_KEY} cannot be used: {reason}")
-                })?;
+        let given = match std::env::var(SECRET_KEY) {
+            Ok(given) => Some(given.parse::<KeyRing>().map_err(|reason| {
+                anyhow::anyhow!("the secret key in {SECRET_KEY} cannot be used: {reason}")
+            })?),
+            Err(_) => None,
+        };
+        match given.as_ref().or(cluster_keys) {
+            Some(keys) => {
                 data_dir::write_private(&to.join(data_dir::SECRET_KEY), &keys.to_string())
             }
-            Err(_) => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -202,8 +241,8 @@ impl Destination {
                 )
             }
             (Self::Database(url, _), Original::Database(..)) => format!(
-                "start it with `headwater serve --database-url URL`, where URL is that of {url}, and the secret key that the \
-                 other's nodes have: {needs_key}"
+                "start it with `headwater serve --database-url URL`, where URL is that of {url}, and the secret key, or the \
+                 cluster's secret, that the other's nodes have: {needs_key}"
             ),
             (Self::Folder(to, _), _) => {
                 let key = to.join(data_dir::SECRET_KEY);

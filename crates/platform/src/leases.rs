@@ -1,7 +1,11 @@
 //! The sources and workflows that this node owns: one lease each, taken once per life of the node and carried by every
 //! write for them.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use headwater_model::id::RunnableId;
 use headwater_store::{Conflict, NODE_TIMEOUT, Progress, RunnableLease, StoreError};
@@ -18,16 +22,20 @@ pub(crate) struct Leases {
     core: Arc<Core>,
     /// The fence of each. There may be one per source, and the epoch of all is the node's.
     held: Mutex<HashMap<RunnableId, u64>>,
-    /// Cancelled once the node's life has been ended by others.
+    /// Cancelled once the node's life has been ended by others, or may have been.
     lost: CancellationToken,
+    /// The time of the last heartbeat that was kept, where other nodes would take over.
+    kept_at: Option<Mutex<Instant>>,
 }
 
 impl Leases {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
+    /// `has_others`: whether other nodes take over from one that is silent.
+    pub(crate) fn new(core: Arc<Core>, has_others: bool) -> Self {
         Self {
             core,
             held: Mutex::default(),
             lost: CancellationToken::new(),
+            kept_at: has_others.then(|| Mutex::new(Instant::now())),
         }
     }
 
@@ -84,6 +92,18 @@ impl Leases {
         }
     }
 
+    fn note_kept(&self) {
+        if let Some(kept_at) = &self.kept_at {
+            *kept_at.lock() = Instant::now();
+        }
+    }
+
+    /// Whether others count the node as dead by now, also if it cannot ask them.
+    fn is_silent(&self) -> bool {
+        let kept_at = self.kept_at.as_ref();
+        kept_at.is_some_and(|kept_at| kept_at.lock().elapsed() >= NODE_TIMEOUT)
+    }
+
     /// Records a heartbeat of the node.
     ///
     /// # Errors
@@ -91,8 +111,11 @@ impl Leases {
     pub(crate) async fn heartbeat(&self) -> Result<Progress, StoreError> {
         let now_ms = self.core.env.now_ms();
         let beat = self.core.store.heartbeat(self.core.epoch, now_ms).await;
-        if let Err(StoreError::Conflict(Conflict::LeaseLost)) = &beat {
-            self.lost.cancel();
+        match &beat {
+            Ok(()) => self.note_kept(),
+            Err(StoreError::Conflict(Conflict::LeaseLost)) => self.lost.cancel(),
+            Err(_) if self.is_silent() => self.lost.cancel(),
+            Err(_) => {}
         }
         beat?;
         Ok(Progress {

@@ -172,7 +172,8 @@ impl Platform {
         key: &InstallationKey,
         among: Among,
     ) -> Result<Self, PlatformError> {
-        let leases = Arc::new(Leases::new(Arc::clone(&core)));
+        let has_others = among.members.is_some();
+        let leases = Arc::new(Leases::new(Arc::clone(&core), has_others));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
         let endpoints = Arc::new(Endpoints::new(Arc::clone(&core)));
         let data_stores = Arc::new(DataStores::new(Arc::clone(&core)));

@@ -22,15 +22,20 @@ const LEASED: [&str; 3] = [
 impl Nodes for PostgresStore {
     async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError> {
         let is_for_one = self.is_for_one;
-        self.write(|connection| async move {
-            // Another node may have brought the schema up to date since.
-            migration::known(&connection).await?;
+        let started = self.write(|connection| async move {
             if is_for_one {
                 begin_alone(&connection, name, now_ms).await?;
             }
             start(&connection, name, now_ms).await
-        })
-        .await
+        });
+        let epoch = started.await?;
+        // A newer node may have brought the schema up to date at this moment, when it saw nobody.
+        let known = self.read(|connection| async move { migration::known(&connection).await });
+        if let Err(error) = known.await {
+            self.stop_node(epoch).await?;
+            return Err(error);
+        }
+        Ok(epoch)
     }
 
     async fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), StoreError> {

@@ -127,7 +127,7 @@ impl PostgresStore {
     /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let store = Self::connected(url)?;
-        store.prepare().await?;
+        store.prepare(None).await?;
         store.set_clock().await?;
         Ok(store)
     }
@@ -175,17 +175,28 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Brings the schema up to date, once no other node lives that may know only the former one.
+    /// Brings the schema up to date, unless another node than `name` lives, which may know only the former one: `false`. Without
+    /// a name nobody is looked for.
     ///
     /// # Errors
     /// Those of [`PostgresStore::open`].
-    pub async fn prepare(&self) -> Result<(), StoreError> {
-        let next = |connection: Connection| async move { migration::run_next(&connection).await };
-        while self
-            .attempt(&self.pool, Transaction::Migrating, next)
-            .await?
-        {}
-        Ok(())
+    pub async fn prepare(&self, name: Option<&NodeName>) -> Result<bool, StoreError> {
+        let next = |connection: Connection| async move {
+            if let Some(name) = name
+                && has_others(&connection, name).await?
+            {
+                return Ok(None);
+            }
+            migration::run_next(&connection).await.map(Some)
+        };
+        loop {
+            let ran = self.attempt(&self.pool, Transaction::Migrating, next);
+            match ran.await? {
+                None => return Ok(false),
+                Some(false) => return Ok(true),
+                Some(true) => {}
+            }
+        }
     }
 
     /// The names of the living nodes besides the one of that name.
@@ -455,6 +466,17 @@ impl PostgresStore {
                     return Outcome::Unknown;
                 }
             }
+        }
+    }
+}
+
+/// Whether other nodes live, in a database that may have no tables yet.
+async fn has_others(connection: &Connection, name: &NodeName) -> Result<bool, StoreError> {
+    match migration::known(connection).await? {
+        0 => Ok(false),
+        _ => {
+            let now_ms = clock::ask(connection).await?;
+            Ok(!living::names(connection, name, now_ms).await?.is_empty())
         }
     }
 }

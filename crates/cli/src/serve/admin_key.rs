@@ -28,7 +28,9 @@ pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result
             holder.as_str()
         );
     }
-    store.prepare().await?;
+    if !store.prepare().await? {
+        bail!("a node was started on the database at this moment; stop it first");
+    }
     let env = store.environment()?;
     let new = headwater_platform::create_admin_key(&*store.store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;

@@ -14,6 +14,7 @@ use super::{
 /// Nothing that the node has in progress would be kept, so that it ends at once.
 const REPLACED: &str = "another node has taken this one's place in the database, because it was silent for too long or was started a \
                         second time; start it anew to let it stand by";
+const AT_ONCE: &str = "another node was started on the same database at this moment; start this one anew to let it stand by";
 /// The time that connections without a request may hold up the end.
 const CLOSED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -28,7 +29,9 @@ pub(super) async fn serve(
     mail: Option<MailListener>,
 ) -> Result<()> {
     let listener = stand_by(setup, &store, listener).await?;
-    store.prepare().await?;
+    if !store.prepare().await? {
+        bail!(AT_ONCE);
+    }
     let started = Running::start(setup, store, mail).await.inspect_err(|_| {
         // A database keeps the first user, whose key is nowhere but in the folder.
         if setup.options.database_url.is_none() {
@@ -36,9 +39,7 @@ pub(super) async fn serve(
         }
     })?;
     let Some(running) = started else {
-        bail!(
-            "another node was started on the same database at this moment; start this one anew to let it stand by"
-        );
+        bail!(AT_ONCE);
     };
     let stopping = CancellationToken::new();
     let server = setup.server(running.router(), stopping.clone());

@@ -10,17 +10,27 @@ mod office;
 mod passing;
 mod secret;
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::{address::NodeAddress, door::Door, membership::Membership, office::Office};
+use self::{
+    address::NodeAddress,
+    door::Door,
+    membership::Membership,
+    office::{Office, Stopped},
+};
 pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use super::{
     arguments::ServeArguments, node, setup::Setup, stop_signals::StopSignals, store::NodeStore,
     systemd,
 };
 use crate::usage_error::UsageError;
+
+/// The time that connections without a request may hold up the end of a node that led.
+const CLOSED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The options of a node that is one of several.
 #[derive(Debug)]
@@ -86,30 +96,41 @@ pub(super) async fn serve(
     {
         keys.kept().await?;
     }
+    node::check(setup).await?;
+    let grace = node::shutdown_grace(&setup.options);
     let stopping = CancellationToken::new();
     let endpoint_domain = setup.options.endpoint_domain.as_deref();
-    let door = Door::new(secret, endpoint_domain, stopping.clone());
+    let door = Door::new(secret, endpoint_domain, stopping.clone(), grace);
     let mut signals = StopSignals::watch()?;
     let server = setup.server(door.router(), stopping.clone());
     let public = tokio::spawn(server.serve(listener));
     let membership =
         Membership::begin(database.clone(), store.node.clone(), &address, door.clone());
     let mut office = Office::new(setup, store, database, door, membership.itself());
-    let term = office.run(&mut signals).await?;
+    let stopped = match office.run(&mut signals).await {
+        Ok(stopped) => stopped,
+        Err(error) => {
+            membership.end().await;
+            return Err(error);
+        }
+    };
     systemd::stopping();
-    match &term {
-        Some(running) => running.tell_stopping(setup.notes),
-        None => setup.notes.note(
-            "stopping: requests that are being passed on have the time of --shutdown-grace to end",
-        ),
-    }
     stopping.cancel();
-    let ended = match term {
-        Some(running) => Some(running.stop(setup.notes, signals.another()).await),
-        None => None,
+    let (ended, within) = match stopped {
+        Stopped::Leading(running) => {
+            running.tell_stopping(setup.notes);
+            let ended = running.stop(setup.notes, signals.another()).await;
+            (Some(ended), CLOSED_WITHIN)
+        }
+        Stopped::Following => {
+            setup.notes.note(
+                "stopping: requests that are being passed on have the time of --shutdown-grace to end",
+            );
+            (None, grace)
+        }
     };
     tokio::select! {
-        _ = tokio::time::timeout(node::shutdown_grace(&setup.options), public) => {}
+        _ = tokio::time::timeout(within, public) => {}
         () = signals.another() => {}
     }
     membership.end().await;

@@ -65,6 +65,25 @@ pub(super) fn body_limits(options: &ServeArguments) -> Result<BodyLimits> {
     })
 }
 
+/// Checks that a node could be put together, for one that is to lead later.
+///
+/// # Errors
+/// An option cannot be obeyed, or the runtime cannot be had.
+pub(super) async fn check(setup: &Setup<'_>) -> Result<()> {
+    let Setup {
+        options, data_dir, ..
+    } = setup;
+    let network = Network::of(options)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), variable)?;
+    app_config(options, setup.address, &network, apps)?;
+    if let Ok(given) = std::env::var("HEADWATER_SECRET_KEY") {
+        data_dir.secret_keys(Some(&given))?;
+    }
+    runtime::locate().await?;
+    Ok(())
+}
+
 /// Engine and use cases on the store, started. `None`: another node has the store.
 pub(super) async fn start(setup: &Setup<'_>, store: NodeStore) -> Result<Option<Arc<Platform>>> {
     let Setup {

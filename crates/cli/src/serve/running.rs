@@ -7,7 +7,7 @@ use axum::Router;
 use headwater_api::{Pages, Settings};
 use headwater_platform::Platform;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{
     first_user, log::Notes, node, receiving::MailListener, setup::Setup, stopping,
@@ -28,6 +28,7 @@ pub(super) struct Running {
     mail: Option<JoinHandle<()>>,
     folders: Option<JoinHandle<()>>,
     stopping: CancellationToken,
+    over: CancellationToken,
 }
 
 impl Running {
@@ -75,12 +76,18 @@ impl Running {
             router,
             components,
             stopping,
+            over: CancellationToken::new(),
         }))
     }
 
     /// Everything that it serves over HTTP.
     pub(super) fn router(&self) -> Router {
         self.router.clone()
+    }
+
+    /// Cancelled once the term is over.
+    pub(super) fn over(&self) -> CancellationToken {
+        self.over.clone()
     }
 
     /// Waits until another node has taken this one's place.
@@ -97,17 +104,14 @@ impl Running {
     pub(super) async fn stop(self, notes: Notes, hurry: impl Future<Output = ()>) -> Ended {
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
-        if let Some(mail) = self.mail {
-            let _ = tokio::time::timeout(MAIL_TAKEN_WITHIN, mail).await;
-        }
-        if let Some(folders) = self.folders {
-            let _ = tokio::time::timeout(DEPLOYED_WITHIN, folders).await;
-        }
+        ended(self.mail, MAIL_TAKEN_WITHIN).await;
+        ended(self.folders, DEPLOYED_WITHIN).await;
         tokio::select! {
             () = self.app.stop() => {}
             () = stopping::tell_left(notes, &self.app) => {}
             () = hurry => {}
         }
+        self.over.cancel();
         if let Some(components) = self.components {
             components.abort();
         }
@@ -117,6 +121,7 @@ impl Running {
     /// Ends the work at once, of a node whose place another one has taken: nothing of it would be kept.
     pub(super) async fn abandon(self) {
         self.stopping.cancel();
+        self.over.cancel();
         self.app.abandon().await;
         for task in [self.mail, self.folders, self.components]
             .into_iter()
@@ -124,6 +129,13 @@ impl Running {
         {
             task.abort();
         }
+    }
+}
+
+/// Lets a task end within a time, and ends it then.
+async fn ended(task: Option<JoinHandle<()>>, within: Duration) {
+    if let Some(task) = task.map(AbortOnDropHandle::new) {
+        let _ = tokio::time::timeout(within, task).await;
     }
 }
 

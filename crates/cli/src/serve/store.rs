@@ -137,16 +137,16 @@ impl NodeStore {
         }
     }
 
-    /// Makes the store ready for use, once no other node has it.
+    /// Makes the store ready for use, once no other node has it. `false`: one has.
     ///
     /// # Errors
     /// The database cannot be reached, or its user may not create tables.
-    pub(super) async fn prepare(&self) -> Result<()> {
-        if let Some(database) = &self.database {
-            let prepared = database.prepare().await;
-            prepared.context("cannot bring the tables of --database-url up to date")?;
-        }
-        Ok(())
+    pub(super) async fn prepare(&self) -> Result<bool> {
+        let Some(database) = &self.database else {
+            return Ok(true);
+        };
+        let prepared = database.prepare(Some(&self.node)).await;
+        prepared.context("cannot bring the tables of --database-url up to date")
     }
 
     /// The files of owners: in the database, where all of its nodes see them, or else in the data folder.

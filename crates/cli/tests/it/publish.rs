@@ -331,9 +331,11 @@ async fn a_key_deploys_what_the_node_has_under_it() {
     assert_eq!(deployed["component_id"], "sc_1");
     assert!(node.received("POST /v1/components").is_empty());
 
+    node.list("GET /v1/packages/components", json!([]));
     let seen = node.run(&["deploy", "shop-b"]).await;
     assert_eq!(seen.code, 1);
-    assert!(seen.stderr.contains("list components"), "{}", seen.stderr);
+    assert!(seen.stderr.contains("shop-b"), "{}", seen.stderr);
+    assert!(seen.stderr.contains("headwater search"), "{}", seen.stderr);
 }
 
 /// The node has the bundle of a component that was built, and the file of one that was not: it is asked in both ways.

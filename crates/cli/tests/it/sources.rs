@@ -227,6 +227,8 @@ async fn accounts_are_added_listed_and_deleted() {
         "{}",
         seen.stdout
     );
-    assert_eq!(node.run(&["accounts", "delete", "work"]).await.code, 0);
+    node.list("GET /v1/accounts/apn_1/users", json!([]));
+    let seen = node.run(&["accounts", "delete", "work"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
     assert_eq!(node.received("DELETE /v1/accounts/apn_1").len(), 1);
 }

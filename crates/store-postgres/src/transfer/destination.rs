@@ -38,7 +38,7 @@ pub(super) async fn create(url: &str) -> Result<(PostgresStore, ClientWrapper), 
             return Err(StoreError::Unsupported(reason.to_owned()));
         }
     } else {
-        store.prepare().await?;
+        store.prepare(None).await?;
         refuse_rows(&session).await?;
     }
     let mut emptied = migration::tables();

@@ -29,11 +29,12 @@ use tower::ServiceExt as _;
 
 use super::{
     address::NodeAddress,
-    passing::{Passing, Unpassed, misdirected},
+    passing::{Passing, Unpassed, directed, misdirected},
     secret::ClusterSecret,
 };
 
-/// The time that a request waits for a node that leads: longer than a take-over.
+/// The time that a request waits for a node that leads, besides the time in which a node gives its work up: longer than a
+/// take-over.
 const WAITS: Duration = Duration::from_secs(20);
 /// The time between two tries to reach the node that leads.
 const TRIED_EVERY: Duration = Duration::from_millis(200);
@@ -46,8 +47,8 @@ const LOST: &str = "the node that leads was lost while it answered, and the requ
 pub(super) enum Part {
     /// Nobody is known to lead.
     Waits,
-    /// This node leads, with that interface.
-    Leads(Router),
+    /// This node leads, with that interface, until its term is over.
+    Leads(Router, CancellationToken),
     /// Another one leads.
     Follows(Followed),
 }
@@ -70,6 +71,7 @@ struct Inside {
     /// With a dot before it: hosts below it are endpoints, whose paths are not the node's.
     endpoints: Option<String>,
     stopping: CancellationToken,
+    waits: Duration,
 }
 
 impl Door {
@@ -78,6 +80,7 @@ impl Door {
         secret: ClusterSecret,
         endpoint_domain: Option<&str>,
         stopping: CancellationToken,
+        given_up_within: Duration,
     ) -> Self {
         Self(Arc::new(Inside {
             part: watch::Sender::new(Part::Waits),
@@ -85,6 +88,7 @@ impl Door {
             is_draining: AtomicBool::new(false),
             endpoints: endpoint_domain.map(|domain| format!(".{domain}")),
             stopping,
+            waits: given_up_within + WAITS,
         }))
     }
 
@@ -106,7 +110,7 @@ impl Door {
     pub(super) fn followed(&self) -> Option<Followed> {
         match &*self.0.part.borrow() {
             Part::Follows(followed) => Some(followed.clone()),
-            Part::Waits | Part::Leads(_) => None,
+            Part::Waits | Part::Leads(..) => None,
         }
     }
 
@@ -120,12 +124,12 @@ impl Door {
         if let Some(answer) = self.about_itself(&request) {
             return answer;
         }
-        let give_up_at = Instant::now() + WAITS;
+        let give_up_at = Instant::now() + self.0.waits;
         let mut part = self.0.part.subscribe();
         loop {
             let now = part.borrow_and_update().clone();
             request = match now {
-                Part::Leads(router) => return into(router.oneshot(request).await),
+                Part::Leads(router, over) => return led(router, over, request).await,
                 Part::Waits | Part::Follows(_) if is_passed => {
                     return misdirected(unavailable(NOBODY));
                 }
@@ -185,10 +189,11 @@ impl Door {
         let is_draining = self.0.is_draining.load(Relaxed);
         let part = self.0.part.borrow();
         match (request.uri().path(), &*part) {
+            // A node that drains leads only where nobody else could.
+            (_, Part::Leads(..)) => None,
             ("/readyz", _) if is_draining => {
                 Some(state(StatusCode::SERVICE_UNAVAILABLE, "drains", None))
             }
-            (_, Part::Leads(_)) => None,
             ("/healthz", _) => Some(state(StatusCode::OK, "ok", None)),
             ("/readyz", Part::Follows(leader)) => Some(state(StatusCode::OK, "ok", Some(leader))),
             ("/readyz", Part::Waits) => {
@@ -227,9 +232,13 @@ fn metrics() -> Response {
     ([(header::CONTENT_TYPE, kind)], TEXT).into_response()
 }
 
-fn into(answered: Result<Response<Body>, std::convert::Infallible>) -> Response {
-    match answered {
-        Ok(answer) => answer,
-        Err(never) => match never {},
+/// The answer of the platform. One that is not there when its term is over could be written beside the next one's work.
+async fn led(router: Router, over: CancellationToken, request: Request) -> Response {
+    tokio::select! {
+        answered = router.oneshot(request) => match answered {
+            Ok(answer) => directed(answer),
+            Err(never) => match never {},
+        },
+        () = over.cancelled() => unavailable(LOST),
     }
 }

@@ -42,6 +42,13 @@ pub(super) struct Office<'a> {
     told: Option<Leader>,
 }
 
+/// The part of a node that is told to stop.
+pub(super) enum Stopped {
+    /// It leads, and this is the work to be ended.
+    Leading(Running),
+    Following,
+}
+
 /// The end of a term.
 enum End {
     Signal,
@@ -69,17 +76,17 @@ impl<'a> Office<'a> {
         }
     }
 
-    /// Leads and follows until a signal; returns the work that is to be ended then.
+    /// Leads and follows until a signal.
     ///
     /// # Errors
     /// The first term could not begin.
-    pub(super) async fn run(&mut self, signals: &mut StopSignals) -> Result<Option<Running>> {
+    pub(super) async fn run(&mut self, signals: &mut StopSignals) -> Result<Stopped> {
         loop {
             match self.database.leader().await {
                 Ok(Some(leader)) if leader.name != self.store.node => self.follow(leader).await?,
                 Ok(_) if self.may_lead() => {
-                    if let Some(running) = self.term(signals).await? {
-                        return Ok(Some(running));
+                    if let Some(stopped) = self.term(signals).await? {
+                        return Ok(stopped);
                     }
                 }
                 Ok(_) => self.door.set(Part::Waits),
@@ -87,7 +94,7 @@ impl<'a> Office<'a> {
                 Err(error) => tracing::warn!(error = error.in_full(), "cannot look who leads"),
             }
             tokio::select! {
-                () = signals.first() => return Ok(None),
+                () = signals.first() => return Ok(Stopped::Following),
                 () = tokio::time::sleep(LOOKED_EVERY) => {}
             }
         }
@@ -138,8 +145,8 @@ impl<'a> Office<'a> {
         Ok(())
     }
 
-    /// Leads until the term ends; the work, if that was by a signal.
-    async fn term(&mut self, signals: &mut StopSignals) -> Result<Option<Running>> {
+    /// Leads until the term ends. `Some`: by a signal.
+    async fn term(&mut self, signals: &mut StopSignals) -> Result<Option<Stopped>> {
         self.door.set(Part::Waits);
         let running = match self.begin().await {
             Ok(Some(running)) => running,
@@ -150,39 +157,54 @@ impl<'a> Office<'a> {
             }
             Err(error) => return Err(error),
         };
-        self.door.set(Part::Leads(running.router()));
+        self.door.set(Part::Leads(running.router(), running.over()));
         self.told = None;
-        self.setup
-            .notes
-            .note(&format!("this node ({}) leads", self.store.node.as_str()));
-        self.be_ready()?;
+        let name = self.store.node.as_str();
+        self.setup.notes.note(&format!("this node ({name}) leads"));
+        if let Err(error) = self.be_ready() {
+            let notes = self.setup.notes;
+            running.stop(notes, std::future::pending()).await;
+            return Err(error);
+        }
         let end = tokio::select! {
             () = signals.first() => End::Signal,
             () = running.replaced() => End::Replaced,
             () = drained(&mut self.seen) => End::Drained,
         };
         match end {
-            End::Signal => return Ok(Some(running)),
+            End::Signal => Ok(Some(Stopped::Leading(running))),
             End::Replaced => {
                 self.door.set(Part::Waits);
-                self.setup
-                    .notes
-                    .note("another node has taken over, because this one was silent for too long");
+                self.setup.notes.note(
+                    "this node was silent for too long, so that another one may have its work; it follows from now on",
+                );
                 running.abandon().await;
+                Ok(None)
             }
-            End::Drained => {
-                self.door.set(Part::Waits);
-                self.setup.notes.note("drained: runs have the time of --shutdown-grace to end, then another node takes over");
-                let notes = self.setup.notes;
-                let ended = running.stop(notes, std::future::pending()).await;
-                ended.close().await;
-            }
+            End::Drained => Ok(self.drain(running, signals).await),
         }
-        Ok(None)
+    }
+
+    /// Gives the work up; a signal meanwhile ends the node, too.
+    async fn drain(&self, running: Running, signals: &mut StopSignals) -> Option<Stopped> {
+        self.door.set(Part::Waits);
+        let notes = self.setup.notes;
+        notes.note(
+            "drained: runs have the time of --shutdown-grace to end, then another node takes over",
+        );
+        let mut is_stopped = false;
+        let hurry = async {
+            signals.first().await;
+            is_stopped = true;
+        };
+        running.stop(notes, hurry).await.close().await;
+        is_stopped.then_some(Stopped::Following)
     }
 
     async fn begin(&self) -> Result<Option<Running>> {
-        self.store.prepare().await?;
+        if !self.store.prepare().await? {
+            return Ok(None);
+        }
         // A node that leads is known to the others before it is ready.
         self.itself.tell().await?;
         let mail = receiving::bind(&self.setup.options).await;

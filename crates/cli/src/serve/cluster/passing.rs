@@ -123,13 +123,15 @@ impl Passing {
                 });
             }
         };
-        if answer.headers().contains_key(MISDIRECTED) {
+        let is_misdirected = answer.headers().contains_key(MISDIRECTED);
+        if is_misdirected && spare.body.is_some() {
             return Err(spare.repeated());
         }
         self.keep(to, connection);
         let mut answer = answer.map(Body::new);
         strip(answer.headers_mut());
-        Ok(answer)
+        // Its body cannot be had again; the answer says that nothing was done.
+        Ok(directed(answer))
     }
 
     fn add_words(&self, headers: &mut HeaderMap, client: &Option<HeaderValue>) {
@@ -175,9 +177,18 @@ impl Passing {
     /// Keeps a connection whose answer may still be arriving.
     fn keep(&self, to: &NodeAddress, connection: SendRequest<Body>) {
         let mut kept = self.kept.lock();
-        if kept.to.as_ref() == Some(to) && kept.connections.len() < KEPT_MAX {
-            kept.connections.push(connection);
+        if kept.to.as_ref() != Some(to) {
+            return;
         }
+        if kept.connections.len() >= KEPT_MAX {
+            // One that carries a stream would keep its place for long; it closes once its answer has ended.
+            let busy = kept.connections.iter().position(|kept| !kept.is_ready());
+            match busy {
+                Some(busy) => drop(kept.connections.swap_remove(busy)),
+                None => return,
+            }
+        }
+        kept.connections.push(connection);
     }
 }
 
@@ -186,6 +197,12 @@ pub(super) fn misdirected(mut answer: Response) -> Response {
     answer
         .headers_mut()
         .insert(MISDIRECTED, HeaderValue::from_static("1"));
+    answer
+}
+
+/// The answer without the mark of a misdirected one, which components may have set.
+pub(super) fn directed(mut answer: Response) -> Response {
+    answer.headers_mut().remove(MISDIRECTED);
     answer
 }
 

@@ -65,6 +65,10 @@ async fn of_sources(node: &Node) {
     let run = format!("/components/{}/run", id(&saved));
     node.post(&run, json!({})).await.is(200);
     node.post("/components/registry", code).await.is(200);
+    let unused = node.save(&ACTION.replace("0.0.1", "0.0.2")).await;
+    node.delete(&format!("/components/{}", id(&unused)))
+        .await
+        .is(204);
 }
 
 async fn of_workflows(node: &Node) {

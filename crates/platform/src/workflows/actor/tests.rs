@@ -173,7 +173,7 @@ async fn context(core: &Arc<Core>) -> WorkflowContext {
     let account_masks = AccountMasks::new(Arc::clone(core), Arc::clone(&accounts), of_accounts);
     WorkflowContext {
         core: Arc::clone(core),
-        leases: Arc::new(Leases::new(Arc::clone(core))),
+        leases: Arc::new(Leases::new(Arc::clone(core), false)),
         data_stores: Arc::new(DataStores::new(Arc::clone(core))),
         files: Arc::new(Files::new(Arc::clone(core), Arc::new(NoFiles), &key)),
         props: Arc::new(Props::new(secret_keys, accounts)),

@@ -52,6 +52,7 @@ documents! {
     accounts: "docs/guide/accounts.md"
     audit: "docs/guide/audit.md"
     compatibility: "docs/guide/compatibility.md"
+    cluster: "docs/guide/cluster.md"
     component_index: "docs/guide/component-index.md"
     concepts: "docs/guide/concepts.md"
     deploying: "docs/guide/deploying.md"

@@ -31,7 +31,8 @@ url, key = sys.argv[1:]
 client = AuthenticatedClient(base_url=url, token=key)
 
 component = save_component.sync(client=client, body=SaveComponent(component_code=CODE)).data
-assert show_component.sync(component.key, client=client).data == component
+shown = show_component.sync(component.key, client=client).data
+assert {**shown.to_dict(), "newly_saved": True} == component.to_dict(), component
 
 deploy = DeploySource(component_id=component.id, name="First")
 source = deploy_source.sync(client=client, body=deploy).data

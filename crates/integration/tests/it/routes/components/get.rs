@@ -12,10 +12,18 @@ fn keyed(version: &str) -> String {
     )
 }
 
+/// A component as it is shown later; the answer that saved it says besides whether it is new.
+async fn saved(node: &Node, code: &str) -> Value {
+    let mut saved = node.save(code).await;
+    let newly_saved = saved.as_object_mut().unwrap().remove("newly_saved");
+    assert_eq!(newly_saved, Some(json!(true)));
+    saved
+}
+
 #[tokio::test]
 async fn a_component_is_found_by_its_id() {
     let node = Node::start().await;
-    let saved = node.save(EMITTER).await;
+    let saved = saved(&node, EMITTER).await;
     let path = format!("/components/{}", saved["id"].as_str().unwrap());
     assert_eq!(node.get(&path).await.is(200).data(), saved);
 }
@@ -23,12 +31,12 @@ async fn a_component_is_found_by_its_id() {
 #[tokio::test]
 async fn a_key_finds_what_was_saved_under_it_last() {
     let node = Node::start().await;
-    let first = node.save(&keyed("0.0.1")).await;
+    let first = saved(&node, &keyed("0.0.1")).await;
     assert_eq!(
         node.get("/components/test-emitter").await.is(200).data(),
         first
     );
-    let second = node.save(&keyed("0.0.2")).await;
+    let second = saved(&node, &keyed("0.0.2")).await;
     assert_eq!(
         node.get("/components/test-emitter").await.is(200).data(),
         second

@@ -110,6 +110,13 @@ pub(crate) struct Among {
     pub(crate) started_at_ms: EpochMs,
 }
 
+impl Among {
+    /// Whether other nodes take over from one that is silent.
+    fn has_others(&self) -> bool {
+        self.members.is_some()
+    }
+}
+
 /// Whether the node can do its work, for `/readyz`.
 #[derive(Debug, Clone)]
 pub struct Readiness {
@@ -172,8 +179,7 @@ impl Platform {
         key: &InstallationKey,
         among: Among,
     ) -> Result<Self, PlatformError> {
-        let has_others = among.members.is_some();
-        let leases = Arc::new(Leases::new(Arc::clone(&core), has_others));
+        let leases = Arc::new(Leases::new(Arc::clone(&core), among.has_others()));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
         let endpoints = Arc::new(Endpoints::new(Arc::clone(&core)));
         let data_stores = Arc::new(DataStores::new(Arc::clone(&core)));

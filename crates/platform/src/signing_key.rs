@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The owner of the installation's own variables: no user or workspace has an id like it.
-const INSTALLATION: &str = "installation";
+pub(crate) const INSTALLATION: &str = "installation";
 const SIGNING_KEY: &str = "signing_key";
 /// Bytes of a signature: 128 bits, which nobody guesses.
 const SIGNATURE_BYTES: usize = 16;

@@ -4,8 +4,9 @@ use headwater_model::time::EpochMs;
 use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName, StoreError};
 
 use crate::{
-    clock::NOW_MS,
+    clock::{self, NOW_MS},
     connection::{Connection, failed},
+    migration,
     row::{moment, signed},
 };
 
@@ -142,6 +143,20 @@ pub(crate) async fn names(
         .await
         .map_err(failed("looking for living nodes"))?;
     Ok(living.into_iter().map(NodeName::new).collect())
+}
+
+/// Whether other nodes live, in a database that may have no tables yet.
+pub(crate) async fn has_others(
+    connection: &Connection,
+    name: &NodeName,
+) -> Result<bool, StoreError> {
+    match migration::known(connection).await? {
+        0 => Ok(false),
+        _ => {
+            let now_ms = clock::ask(connection).await?;
+            Ok(!names(connection, name, now_ms).await?.is_empty())
+        }
+    }
 }
 
 /// Declares all epochs dead except that of `name`, which restarts.

@@ -183,7 +183,7 @@ impl PostgresStore {
     pub async fn prepare(&self, name: Option<&NodeName>) -> Result<bool, StoreError> {
         let next = |connection: Connection| async move {
             if let Some(name) = name
-                && has_others(&connection, name).await?
+                && living::has_others(&connection, name).await?
             {
                 return Ok(None);
             }
@@ -466,17 +466,6 @@ impl PostgresStore {
                     return Outcome::Unknown;
                 }
             }
-        }
-    }
-}
-
-/// Whether other nodes live, in a database that may have no tables yet.
-async fn has_others(connection: &Connection, name: &NodeName) -> Result<bool, StoreError> {
-    match migration::known(connection).await? {
-        0 => Ok(false),
-        _ => {
-            let now_ms = clock::ask(connection).await?;
-            Ok(!living::names(connection, name, now_ms).await?.is_empty())
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     error::PlatformError,
     platform::Platform,
     secrets::{KeyRing, sealed_bytes, variable_purpose},
+    signing_key::INSTALLATION,
 };
 
 /// Records per step.
@@ -102,12 +103,12 @@ impl Platform {
                     Ok(record) if record == former => {}
                     Ok(record) => changes.push(Resealed { former, record }),
                     Err(error) => {
-                        done.unreadable += u64::from(is_sealed(&former));
+                        done.unreadable += u64::from(is_entered(&former));
                         tracing::warn!(record = name(&former), %error, "a secret is lost");
                     }
                 }
             }
-            let counted = changes.iter().filter(|change| is_sealed(&change.former));
+            let counted = changes.iter().filter(|change| is_entered(&change.former));
             done.resealed += counted.count() as u64;
             if !changes.is_empty() {
                 self.core.store.reseal(changes).await?;
@@ -205,6 +206,12 @@ async fn first_sealed(store: &dyn Store) -> Result<Option<SealedRecord>, Platfor
         }
         last = Some(end);
     }
+}
+
+/// Whether a record has sealed values that somebody entered: those are counted.
+fn is_entered(record: &SealedRecord) -> bool {
+    let is_own = matches!(record, SealedRecord::Variable { tenant, .. } if tenant == INSTALLATION);
+    !is_own && is_sealed(record)
 }
 
 /// Whether a record has sealed values; sources need not. Every node that has started has some: the key that it signs URLs with.

@@ -595,6 +595,7 @@ mod tests {
         ("queue", include_str!("conformance/queue.rs")),
         ("timers", include_str!("conformance/timers.rs")),
         ("dispatch", include_str!("conformance/dispatch.rs")),
+        ("event_replay", include_str!("conformance/event_replay.rs")),
         (
             "subscriptions",
             include_str!("conformance/subscriptions.rs"),

@@ -1,7 +1,7 @@
 //! The steps of CI, each timed. The tests come last and nothing is printed after them,
 //! so that the run ends with the test runner's own summary.
 
-use std::{path::Path, process::Command, time::Instant};
+use std::{path::Path, process::Command, thread, time::Instant};
 
 use anyhow::{Context as _, Result};
 
@@ -12,6 +12,19 @@ use crate::{
 
 /// Formatting, lints, tidy, the runtime's checks, then every test.
 pub(crate) fn ci() -> Result<()> {
+    thread::scope(|scope| {
+        // Beside the compiler, which waits for processors as this waits for the network.
+        let installing = scope.spawn(|| step("install", provision::all));
+        checks()?;
+        let installed = installing.join();
+        installed.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    eprintln!("==> test");
+    test(&[])
+}
+
+/// Everything before the tests, which are built by the way.
+fn checks() -> Result<()> {
     step("format", || run(cargo().args(["fmt", "--all", "--check"])))?;
     step("tidy", || tidy::run(&root()))?;
     step("clippy", || {
@@ -19,9 +32,8 @@ pub(crate) fn ci() -> Result<()> {
             .args(["clippy", "--workspace", "--all-targets", "--"])
             .args(["-D", "warnings"]))
     })?;
-    step("runtime", runtime)?;
-    eprintln!("==> test");
-    test(&[])
+    step("build", || build(&[]))?;
+    step("runtime", runtime)
 }
 
 /// Every test, with what they need installed first: the runtime's, then the crates'. Arguments
@@ -42,27 +54,20 @@ pub(crate) fn pictures() -> Result<()> {
 
 /// The tests in an environment.
 fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
-    let deno = provision::deno_path()?;
+    build(arguments)?;
+    let deno = provision::deno_path(&provision::program())?;
     if arguments.is_empty() {
         deno_task(&deno, "test")?;
     }
-    provision::python()?;
-    provision::servers()?;
-    provision::operating()?;
-    provision::browser()?;
-    provision::languages()?;
-    // Tests from outside start the binary, which is another package's than theirs.
-    run(cargo().args(["build", "--package", "headwater"]))?;
+    provision::all()?;
     let mut tests = cargo();
     let runner: &[&str] = if has_nextest() {
         &["nextest", "run", "--no-fail-fast"]
     } else {
         &["test", "--tests", "--no-fail-fast"]
     };
-    let names_package =
-        |argument: &&str| argument.starts_with("-p") || argument.starts_with("--package");
     tests.args(runner).env("HEADWATER_DENO", deno);
-    if !arguments.iter().any(names_package) {
+    if !names_package(arguments) {
         tests.arg("--workspace");
     }
     tests.args(arguments);
@@ -81,9 +86,23 @@ fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
+/// Builds the tests, and the program that those from outside start. Together they have the features of all, so that everything
+/// is compiled once.
+fn build(arguments: &[&str]) -> Result<()> {
+    match names_package(arguments) {
+        true => provision::built().map(drop),
+        false => run(cargo().args(["test", "--workspace", "--tests", "--no-run", "--quiet"])),
+    }
+}
+
+fn names_package(arguments: &[&str]) -> bool {
+    let names = |argument: &&str| argument.starts_with("-p") || argument.starts_with("--package");
+    arguments.iter().any(names)
+}
+
 /// Types, lints and formatting of `runtime/`, as its `deno.json` says, and of the examples.
 fn runtime() -> Result<()> {
-    let deno = provision::deno_path()?;
+    let deno = provision::deno_path(&provision::program())?;
     deno_task(&deno, "check")?;
     for check in [&["fmt", "--check"][..], &["lint"]] {
         let mut command = Command::new(&deno);

@@ -1,7 +1,7 @@
 //! `cargo xtask faults`: the test of a cluster's faults, with as many of them as are wanted. Its doings and its verdict
 //! are the test's.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::{
     command::{self, cargo},
@@ -24,12 +24,10 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     if !faults.parse::<usize>().is_ok_and(|faults| faults > 0) {
         bail!("--faults: `{faults}` is not a number of faults");
     }
-    let deno = provision::deno_path()?;
     provision::servers()?;
     let postgres = provision::postgres_bin()?;
     let server = provision::PostgresServer::start(&postgres)?;
-    let build = ["build", "--release", "--package", "headwater"];
-    command::run(cargo().args(build)).context("building the node")?;
+    let deno = provision::deno_path(&provision::built_for_release()?)?;
     let mut suffering = cargo();
     suffering
         .args(["test", "--release", "--package", "headwater-integration"])

@@ -20,23 +20,45 @@ const SERVER_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "
 const AXE_VERSION: &str = "4.14.1";
 const PACKAGE_CLIENTS: [&str; 3] = ["npm", "pip", "pip3"];
 
+/// Everything that tests need besides the program under test and its runtime.
+pub(crate) fn all() -> Result<()> {
+    python()?;
+    servers()?;
+    operating()?;
+    browser()?;
+    languages()?;
+    postgres_bin()?;
+    python_venv()?;
+    axe().map(drop)
+}
+
+/// The program under test, built with the features that it has by itself.
+pub(crate) fn built() -> Result<PathBuf> {
+    run(cargo().args(["build", "--package", "headwater"]))?;
+    Ok(program())
+}
+
+/// The program as it is released.
+pub(crate) fn built_for_release() -> Result<PathBuf> {
+    let build = ["build", "--release", "--package", "headwater"];
+    run(cargo().args(build)).context("building the node")?;
+    Ok(target_dir().join("release/headwater"))
+}
+
+/// The place of the program under test.
+pub(crate) fn program() -> PathBuf {
+    target_dir().join("debug/headwater")
+}
+
 /// The Deno that workers run on. Finding or installing the pinned version is the product's own
-/// business, so the product is asked.
-pub(crate) fn deno_path() -> Result<PathBuf> {
+/// business, so the `program` is asked.
+pub(crate) fn deno_path(program: &Path) -> Result<PathBuf> {
     if let Some(path) = from_environment("HEADWATER_DENO") {
         return Ok(path);
     }
     let ask = || {
-        output(cargo().args([
-            "run",
-            "--quiet",
-            "--package",
-            "headwater",
-            "--",
-            "runtime",
-            "install",
-        ]))
-        .context("cannot get Deno from `headwater runtime`")
+        output(Command::new(program).args(["runtime", "install"]))
+            .context("cannot get Deno from `headwater runtime`")
     };
     let has_client = PACKAGE_CLIENTS
         .iter()

@@ -1,7 +1,7 @@
 //! `cargo xtask soak`: the test of that name in a release build, for as long as is wanted. Its doings and its
 //! verdict are the test's.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::{
     command::{self, cargo},
@@ -25,9 +25,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     if !is_number {
         bail!("--minutes: `{minutes}` is not a number of minutes");
     }
-    let deno = provision::deno_path()?;
-    let build = ["build", "--release", "--package", "headwater"];
-    command::run(cargo().args(build)).context("building the node")?;
+    let deno = provision::deno_path(&provision::built_for_release()?)?;
     let mut soak = cargo();
     soak.args(["test", "--release", "--package", "headwater-integration"])
         .args([

@@ -392,3 +392,35 @@ impl Borrowed {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use futures::{StreamExt as _, stream};
+    use headwater_model::{id::InvocationId, time::EpochMs};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// A lender that is there and says nothing, as one whose machine hangs.
+    #[tokio::test(start_paused = true)]
+    async fn a_lender_that_is_silent_is_lost_with_what_it_was_asked_for() {
+        let (outgoing, _heard) = mpsc::unbounded_channel();
+        let wire = Wire {
+            incoming: stream::pending().boxed(),
+            outgoing,
+        };
+        let begun = Instant::now();
+        let weight = Weight::of_processors(NonZeroUsize::MIN);
+        let borrowed = Borrowed::begin("silent".to_owned(), weight, wire);
+        let owner = WorkerOwner::Call(InvocationId::new(EpochMs(1), 1));
+        assert!(borrowed.release(&owner).await);
+        assert!(!borrowed.is_there());
+        assert!(begun.elapsed() >= BORROWER_WAITS);
+        // And the next one does not wait.
+        let now = Instant::now();
+        borrowed.evict(&owner).await;
+        assert_eq!(now.elapsed(), Duration::ZERO);
+    }
+}

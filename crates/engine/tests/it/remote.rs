@@ -7,7 +7,8 @@ use headwater_engine::{
     Engine, Entry, RunMessage,
     remote::{self, SpreadEngine, Weight, Wire},
 };
-use serde_json::{Map, json};
+use headwater_model::outcome::Outcome;
+use serde_json::{Map, json, value::RawValue};
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -124,6 +125,46 @@ async fn a_run_says_there_all_that_it_would_say_here() {
         assert_eq!(told(&there.0), told(&here.0), "{component}");
     }
     assert_eq!(pair.of_lender(), 6);
+}
+
+/// `null`, nothing and an error stay apart.
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_of_a_run_are_answered_here() {
+    let pair = Pair::with_weight(1).await;
+    let _conversation = pair.lend(MUCH);
+    let source = Source::named("store");
+    let props = json!({"data": {"$data_store": "a store"}});
+    let mut running = pair
+        .spread
+        .invoke(&source, Entry::Run, json!({}), props)
+        .await;
+    let mut asked = Vec::new();
+    let outcome = loop {
+        match running.messages.recv().await.expect("the run to go on").1 {
+            RunMessage::StoreAsked(mut request) => {
+                assert_eq!(request.store, "a store");
+                request.reply.room().await;
+                let null = RawValue::from_string("null".to_owned()).unwrap();
+                request.reply.answer(match asked.len() {
+                    0 => Ok(None),
+                    1 => Ok(Some(null)),
+                    2 => Ok(None),
+                    _ => Err("not now".to_owned()),
+                });
+                asked.push(format!("{:?}", request.operation));
+            }
+            RunMessage::Outcome(outcome) => break outcome,
+            message => panic!("{message:?}"),
+        }
+    };
+    let value = Some(json!([null, true, "not now"]));
+    assert_eq!(outcome, Outcome::Returned { value });
+    assert_eq!(asked.len(), 4);
+    assert!(
+        asked[0].starts_with("Set") && asked[0].contains("null"),
+        "{asked:?}"
+    );
+    assert_eq!(pair.of_lender(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

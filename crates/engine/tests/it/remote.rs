@@ -157,7 +157,7 @@ async fn questions_of_a_run_are_answered_here() {
             message => panic!("{message:?}"),
         }
     };
-    let value = Some(json!([null, true, "not now"]));
+    let value = Some(json!([null, true, "data store \"a store\": not now"]));
     assert_eq!(outcome, Outcome::Returned { value });
     assert_eq!(asked.len(), 4);
     assert!(

@@ -30,6 +30,8 @@ pub(crate) struct Sizes {
     pub(crate) store_gb: f64,
     /// Real time of the soak.
     pub(crate) soak_minutes: f64,
+    /// A database of PostgreSQL whose user may create others.
+    pub(crate) database_url: Option<String>,
 }
 
 impl Sizes {
@@ -45,6 +47,7 @@ impl Default for Sizes {
             sources: usize::MAX,
             store_gb: 2.0,
             soak_minutes: 9.0,
+            database_url: None,
         }
     }
 }
@@ -66,6 +69,7 @@ impl Asked {
                 "--sources" => sizes.sources = number(word, value()?)? as usize,
                 "--store-gb" => sizes.store_gb = number(word, value()?)?,
                 "--soak-minutes" => sizes.soak_minutes = number(word, value()?)?,
+                "--database-url" => sizes.database_url = Some(value()?.clone()),
                 ALL => is_all = true,
                 name => names.push(known.name(name)?),
             }

@@ -11,6 +11,7 @@ mod feeds;
 mod idle;
 mod ingest;
 mod listeners;
+mod nodes;
 mod polling;
 mod scale;
 mod soak;
@@ -37,6 +38,7 @@ const NAMES: &[&str] = &[
     "end-to-end",
     "cold",
     "polling",
+    "nodes",
     "deliver",
     "idle",
     "scale",
@@ -50,7 +52,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Those that take longer than somebody waits who asks for none by name.
-const LONG: &[&str] = &["polling", "scale", "soak"];
+const LONG: &[&str] = &["polling", "nodes", "scale", "soak"];
 
 /// The names that the command line may say.
 pub(crate) const KNOWN: Known = Known {
@@ -66,6 +68,7 @@ pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Resul
         "ingest" => ingest::run(builds, report).await,
         "end-to-end" => end_to_end::run(builds, report).await,
         "polling" => polling::run(&builds.ours, sizes, report).await,
+        "nodes" => nodes::run(&builds.ours, sizes, report).await,
         "scale" => scale::run(&builds.ours, sizes, report).await,
         "soak" => soak::run(&builds.ours, sizes, report).await,
         "abuse" => abuse::run(builds, report).await,

@@ -1,7 +1,7 @@
 //! A node: the real release binary with a data folder of its own, and its API.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -19,6 +19,7 @@ use crate::{
 
 /// The key of the first user.
 pub(crate) const API_KEY: &str = "hw_benches";
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Environment of the machine that a node keeps: where Deno is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -115,18 +116,37 @@ impl Node {
         Self::start_program(program, flags).await
     }
 
+    /// Starts one that listens at an address which others have to know before.
+    pub(crate) async fn start_at(
+        binary: &Path,
+        address: SocketAddr,
+        flags: &[&str],
+    ) -> Result<Self> {
+        let folder = Self::new_folder()?;
+        Self::start_in(folder, Program::of(binary), address, flags).await
+    }
+
     async fn start_program(program: Program, flags: &[&str]) -> Result<Self> {
+        Self::start_in(Self::new_folder()?, program, ANY_PORT, flags).await
+    }
+
+    fn new_folder() -> Result<TempDir> {
         // On the disk of the build: a folder for temporary files may be memory, which syncs for free.
         let folder = process::own_path()?.with_file_name("bench-data");
         std::fs::create_dir_all(&folder)?;
-        Self::start_in(TempDir::new_in(folder)?, program, flags).await
+        Ok(TempDir::new_in(folder)?)
     }
 
-    async fn start_in(data_dir: TempDir, program: Program, flags: &[&str]) -> Result<Self> {
+    async fn start_in(
+        data_dir: TempDir,
+        program: Program,
+        listen: SocketAddr,
+        flags: &[&str],
+    ) -> Result<Self> {
         let mut command = program.command();
         command
             .env("HEADWATER_API_KEY", API_KEY)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .args(["serve", "--listen", &listen.to_string(), "--data-dir"])
             .arg(data_dir.path())
             .args(flags);
         let (process, address) = Process::start(&mut command).await?;
@@ -150,7 +170,7 @@ impl Node {
         } = self;
         process.kill().await?;
         let begun = Instant::now();
-        let node = Self::start_in(data_dir, program, flags).await?;
+        let node = Self::start_in(data_dir, program, ANY_PORT, flags).await?;
         Ok((node, begun.elapsed()))
     }
 

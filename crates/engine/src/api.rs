@@ -18,10 +18,10 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 use url::Url;
 
-use crate::{data_store::StoreRequest, response::Response, step::StepMessage};
+use crate::{data_store::StoreRequest, json_if_any, response::Response, step::StepMessage};
 
 /// An error of the host. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum EngineError {
     /// A process could not be started (or the JavaScript runtime is missing).
     #[error("could not start a worker: {0}")]
@@ -261,7 +261,7 @@ pub trait WorkerState: Send + Sync {
 
 /// The owner of a place in a worker; a place has one owner. The engine decides whether a worker has several places, but
 /// never gives places in one worker to two tenants.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkerOwner {
     /// A source, which keeps its place across runs.
     Source(SourceId),
@@ -318,22 +318,24 @@ pub enum LogLevel {
 
 /// A write to `$.service.db`. `seq` increases as long as the component is in its worker, so that the last write of a key
 /// wins even when runs end in another order than they wrote.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KvChange {
     /// Position among the component's writes.
     pub seq: u64,
     /// The key.
     pub key: String,
     /// The value as JSON text; `None` deletes the key.
+    #[serde(with = "json_if_any")]
     pub value: Option<Box<RawValue>>,
 }
 
 /// A value that an action exported to later steps, or to the caller of a single run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Export {
     /// Its name; `$summary` is for people.
     pub name: String,
     /// JSON text; `None` for `undefined`.
+    #[serde(with = "json_if_any")]
     pub value: Option<Box<RawValue>>,
 }
 
@@ -428,12 +430,24 @@ pub trait Engine: Send + Sync + 'static {
     /// Has the worker of a deployment remove the `/tmp` of a run, if there is such a worker and such a folder.
     async fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str);
 
+    /// Removes the owner from its worker, if it has one, unless it has runs there. Whether it has no place any more. Removes
+    /// none in an engine that is never moved away from.
+    async fn release(&self, _owner: &WorkerOwner) -> bool {
+        false
+    }
+
     /// Removes the owner from its worker, if it has one. A worker without other owners, or in which the owner has runs,
     /// ends: all of its runs end `Lost`, and the call waits until it is gone.
     async fn evict(&self, owner: &WorkerOwner);
 
     /// The state of the engine.
     fn status(&self) -> EngineStatus;
+
+    /// The number of owners that have a place on each machine that lends its workers, by the machine's name. Empty in an
+    /// engine of one machine.
+    fn places(&self) -> BTreeMap<String, usize> {
+        BTreeMap::new()
+    }
 
     /// Tries whether the folders for the code of components can be written. Does nothing in an engine without such folders.
     ///

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A request for a data store. It is answered once; dropping it fails the run's call.
@@ -20,7 +20,7 @@ pub struct StoreRequest {
 }
 
 /// An operation on a data store.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum StoreOperation {
     /// The value of a key, if there is one.
     Get {
@@ -112,6 +112,11 @@ impl Replier {
         if let Some(room) = self.room.take() {
             room.await;
         }
+    }
+
+    /// The same for somebody who waits elsewhere than where the answer is given.
+    pub(crate) fn take_room(&mut self) -> Option<BoxFuture<'static, ()>> {
+        self.room.take()
     }
 
     /// Answers the run. If it has ended meanwhile, the answer is dropped.

@@ -246,6 +246,10 @@ impl Engine for DenoEngine {
         self.pool.forget_tmp(owner, tmp);
     }
 
+    async fn release(&self, owner: &WorkerOwner) -> bool {
+        self.pool.release(owner).await
+    }
+
     async fn evict(&self, owner: &WorkerOwner) {
         self.pool.evict(owner).await;
     }

@@ -143,6 +143,22 @@ impl Pool {
         workers.iter().for_each(|worker| worker.forget_tmp(tmp));
     }
 
+    /// Removes the source from its workers unless it has runs. Whether it has none any more.
+    pub(crate) async fn release(&self, owner: &WorkerOwner) -> bool {
+        let Some(slot) = self.slots.get(owner) else {
+            return true;
+        };
+        let Some(owned) = slot.own().await else {
+            return true;
+        };
+        if !owned.give_up_if_idle() {
+            return false;
+        }
+        owned.close().await;
+        self.slots.forget(owner, &slot);
+        true
+    }
+
     /// Removes the source from its workers, and waits for those that end with it.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
         self.shared.forget(owner);

@@ -3,10 +3,10 @@
 //! Not responsible for the meaning of these messages, which is the platform's, nor for frames (`worker/protocol.rs`).
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{data_store::Replier, response::Response};
+use crate::{data_store::Replier, json_if_any, response::Response};
 
 /// A message of a step, in the order of its code's calls.
 #[derive(Debug)]
@@ -33,20 +33,21 @@ pub enum StepMessage {
 }
 
 /// A pause that a step asks for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Flow {
     /// Its kind.
     pub operation: FlowOperation,
     /// Milliseconds until it ends by itself.
     pub after_ms: u64,
     /// The value for the next execution, as JSON text.
+    #[serde(with = "json_if_any")]
     pub context: Option<Box<RawValue>>,
     /// Further executions at most, for `$.flow.rerun`.
     pub max_retries: Option<u32>,
 }
 
 /// The kind of a pause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowOperation {
     /// The next step begins later.
@@ -58,7 +59,7 @@ pub enum FlowOperation {
 }
 
 /// Something to send once the step is committed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Sent {
     /// The way.
     pub kind: SendKind,
@@ -67,7 +68,7 @@ pub struct Sent {
 }
 
 /// A way to send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendKind {
     /// An HTTP request: `{method, url, headers?, params?, data?, auth?}`.
@@ -83,7 +84,7 @@ pub enum SendKind {
 }
 
 /// The response of a workflow to its HTTP request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StepResponse {
     /// Status, headers and the first part of the body.
     pub response: Response,
@@ -107,7 +108,7 @@ pub struct ServiceRequest {
 }
 
 /// A service of the platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
     /// Files of the workflow's owner.

@@ -66,7 +66,7 @@ pub struct EmitOptions {
 }
 
 /// One `$emit` call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Emit {
     /// The emitted data as JSON text, exactly as the component serialized it (`null` when absent).
     pub event: Box<RawValue>,

@@ -16,7 +16,7 @@ pub(crate) struct Node {
     part: Part,
     /// Whether it takes no work over, because it is to be stopped.
     draining: bool,
-    /// The sources and workflows whose work it has in hand.
+    /// The sources, workflows and actions that it runs.
     owned: usize,
     #[schema(value_type = u64)]
     joined_at_ms: EpochMs,

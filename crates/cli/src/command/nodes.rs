@@ -68,7 +68,7 @@ async fn drain(session: &Session, id_or_address: &str) -> Result<()> {
     Ok(())
 }
 
-/// The node, once it does not lead any more, and another one does.
+/// The node, once it does not lead any more, another one does, and nothing has its place on it.
 async fn given_up(session: &Session, id: &str) -> Result<Value> {
     loop {
         let nodes = session.client.get(&["nodes"]).await?;
@@ -76,7 +76,9 @@ async fn given_up(session: &Session, id: &str) -> Result<Value> {
         let leader = nodes.iter().find(|node| text(node, "part") == "leads");
         let node = nodes.iter().find(|node| text(node, "id") == id);
         match (leader, node) {
-            (Some(leader), Some(node)) if text(leader, "id") != id => return Ok(node.clone()),
+            (Some(leader), Some(node)) if text(leader, "id") != id && node["owned"] == 0 => {
+                return Ok(node.clone());
+            }
             (_, None) => anyhow::bail!("the node {id} has left the cluster"),
             _ => tokio::time::sleep(LOOKED_EVERY).await,
         }

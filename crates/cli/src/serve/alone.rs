@@ -32,12 +32,14 @@ pub(super) async fn serve(
     if !store.prepare().await? {
         bail!(AT_ONCE);
     }
-    let started = Running::start(setup, store, mail).await.inspect_err(|_| {
-        // A database keeps the first user, whose key is nowhere but in the folder.
-        if setup.options.database_url.is_none() {
-            setup.data_dir.leave_as_found();
-        }
-    })?;
+    let started = Running::start(setup, store, mail, |engine| engine)
+        .await
+        .inspect_err(|_| {
+            // A database keeps the first user, whose key is nowhere but in the folder.
+            if setup.options.database_url.is_none() {
+                setup.data_dir.leave_as_found();
+            }
+        })?;
     let Some(running) = started else {
         bail!(AT_ONCE);
     };

@@ -3,14 +3,16 @@
 //! rules, `docs/decisions/0029-one-node-leads.md` the reasons.
 
 mod address;
+mod borrowing;
 mod door;
 mod keys;
+mod lending;
 mod membership;
 mod office;
 mod passing;
 mod secret;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
@@ -19,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     address::NodeAddress,
     door::Door,
+    lending::Lending,
     membership::Membership,
     office::{Office, Stopped},
 };
@@ -100,22 +103,36 @@ pub(super) async fn serve(
     let grace = node::shutdown_grace(&setup.options);
     let stopping = CancellationToken::new();
     let endpoint_domain = setup.options.endpoint_domain.as_deref();
-    let door = Door::new(secret, endpoint_domain, stopping.clone(), grace);
+    let door = Door::new(secret.clone(), endpoint_domain, stopping.clone(), grace);
     let mut signals = StopSignals::watch()?;
-    let server = setup.server(door.router(), stopping.clone());
+    let components = setup.server(door.router(), CancellationToken::new());
+    let config = node::engine_config(setup).await?;
+    let lending = Arc::new(Lending::new(secret.clone(), config, components));
+    let server = setup.server(lending.router(&door), stopping.clone());
     let public = tokio::spawn(server.serve(listener));
     let membership =
         Membership::begin(database.clone(), store.node.clone(), &address, door.clone());
-    let mut office = Office::new(setup, store, database, door, membership.itself());
+    let parts = office::Parts {
+        store,
+        database,
+        door,
+        secret,
+        lending: Arc::clone(&lending),
+        itself: membership.itself(),
+    };
+    let mut office = Office::new(setup, parts);
     let stopped = match office.run(&mut signals).await {
         Ok(stopped) => stopped,
         Err(error) => {
+            lending.end(Duration::ZERO).await;
             membership.end().await;
             return Err(error);
         }
     };
     systemd::stopping();
     stopping.cancel();
+    // Before the connections end, of which one is the conversation about them.
+    lending.end(grace).await;
     let (ended, within) = match stopped {
         Stopped::Leading(running) => {
             running.tell_stopping(setup.notes);

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use anyhow::Result;
 use headwater_api::BodyLimits;
 use headwater_engine::{
-    DenoEngine, Engine as _, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
+    DenoEngine, Engine, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
 };
 use headwater_model::{
     app::AppCatalog,
@@ -85,7 +85,11 @@ pub(super) async fn check(setup: &Setup<'_>) -> Result<()> {
 }
 
 /// Engine and use cases on the store, started. `None`: another node has the store.
-pub(super) async fn start(setup: &Setup<'_>, store: NodeStore) -> Result<Option<Arc<Platform>>> {
+pub(super) async fn start(
+    setup: &Setup<'_>,
+    store: NodeStore,
+    spread: impl FnOnce(Arc<dyn Engine>) -> Arc<dyn Engine>,
+) -> Result<Option<Arc<Platform>>> {
     let Setup {
         options,
         data_dir,
@@ -99,13 +103,13 @@ pub(super) async fn start(setup: &Setup<'_>, store: NodeStore) -> Result<Option<
     let config = app_config(options, *address, &network, apps)?;
     let (secret_keys, key_file) = secret_keys(setup, &store).await?;
     let files = store.files(data_dir)?;
-    let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
+    let engine = spread(DenoEngine::start(engine_config(setup).await?).await?);
     let parts = Parts {
         env: store.environment()?,
         members: store.members(),
         name: store.node,
         store: store.store,
-        engine: Arc::clone(&engine) as _,
+        engine: Arc::clone(&engine),
         files,
         secret_keys,
         key_file,
@@ -292,11 +296,15 @@ fn workflow_results(options: &ServeArguments) -> ResultLimits {
     }
 }
 
-async fn engine_config(
-    options: &ServeArguments,
-    data_dir: &DataDir,
-    network: Network,
-) -> Result<EngineConfig> {
+/// The configuration of the engine.
+///
+/// # Errors
+/// An option cannot be obeyed, or the runtime cannot be had.
+pub(super) async fn engine_config(setup: &Setup<'_>) -> Result<EngineConfig> {
+    let Setup {
+        options, data_dir, ..
+    } = setup;
+    let network = Network::of(options)?;
     let defaults = RunLimits::default();
     let workers_memory_mib = workers_memory_mib(options);
     let rested_workers_memory_mib = match options.workers_memory_mib {

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Result;
 use axum::Router;
 use headwater_api::{Pages, Settings};
+use headwater_engine::Engine;
 use headwater_platform::Platform;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -32,7 +33,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts the work. `None`: another node has the store.
+    /// Starts the work on an engine that `spread` may put this machine's into. `None`: another node has the store.
     ///
     /// # Errors
     /// The store cannot be used; an option does not fit what is in it.
@@ -40,6 +41,7 @@ impl Running {
         setup: &Setup<'_>,
         store: NodeStore,
         mail: Option<MailListener>,
+        spread: impl FnOnce(Arc<dyn Engine>) -> Arc<dyn Engine>,
     ) -> Result<Option<Self>> {
         let Setup {
             options, data_dir, ..
@@ -49,7 +51,7 @@ impl Running {
             true => Some(data_dir.bind_api_socket()?),
             false => None,
         };
-        let Some(app) = node::start(setup, store).await? else {
+        let Some(app) = node::start(setup, store, spread).await? else {
             return Ok(None);
         };
         let prepared = async {

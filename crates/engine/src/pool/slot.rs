@@ -135,6 +135,14 @@ impl Owner<'_> {
         places.former.retain(|former| !former.give_up_if_idle());
     }
 
+    /// Gives all places up, unless one has runs.
+    pub(super) fn give_up_if_idle(&self) -> bool {
+        self.give_up_former();
+        let places = self.slot.places.lock();
+        places.former.is_empty()
+            && (places.current.as_ref()).is_none_or(|(_, current)| current.give_up_if_idle())
+    }
+
     /// Whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
         let places = self.slot.places.lock();

@@ -30,7 +30,7 @@ use crate::support;
 
 /// An engine with folders of its own; the cache is shared with other tests.
 pub(crate) struct Node {
-    pub(crate) engine: Arc<DenoEngine>,
+    pub(crate) engine: Arc<dyn Engine>,
     pub(crate) work_dir: tempfile::TempDir,
 }
 

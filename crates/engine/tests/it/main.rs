@@ -14,5 +14,6 @@ mod confine;
 mod harness;
 mod network;
 mod registry;
+mod remote;
 mod run;
 mod support;

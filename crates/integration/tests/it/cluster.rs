@@ -188,6 +188,73 @@ async fn a_node_that_was_silent_for_too_long_follows_the_one_that_took_over() {
     assert_eq!(second.seen().await["part"], "leads");
 }
 
+/// Runs each once.
+async fn run_all(node: &Node, sources: &[Source]) {
+    for source in sources {
+        node.run(source, json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn components_run_on_every_node_and_go_on_elsewhere_when_theirs_is_lost_or_drained() {
+    let database = Arc::new(Database::create());
+    let (first, mut second) = pair(&database).await;
+    let mut sources = Vec::new();
+    for _ in 0..6 {
+        sources.push(first.deploy(COUNTING, json!({})).await);
+    }
+    let mut times = 0;
+    for ends in ["killed", "drained"] {
+        while second.seen().await["owned"] == 0 {
+            run_all(&first, &sources).await;
+            times += 1;
+        }
+        if ends == "killed" {
+            second.kill_9();
+        } else {
+            second.cli(&["nodes", "drain", &second.id()]).await.ok();
+            assert_eq!(second.seen().await["owned"], 0);
+        }
+        run_all(&first, &sources).await;
+        times += 1;
+        if ends == "killed" {
+            second.restart().await;
+            second.until_it("follows").await;
+        }
+    }
+    let first_seen = first.seen().await;
+    assert_eq!(
+        (&first_seen["part"], &first_seen["owned"]),
+        (&json!("leads"), &json!(6))
+    );
+    for source in &sources {
+        assert_eq!(
+            counted(&first, source).await,
+            (1..=times).collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A word that a client sends is passed on like any other header, and no node takes it for that of a node.
+#[tokio::test]
+async fn nobody_but_a_node_gets_the_workers_of_another() {
+    let database = Arc::new(Database::create());
+    let (first, second) = pair(&database).await;
+    let http = reqwest::Client::new();
+    for word in ["00", &"ab".repeat(32)] {
+        let asked = http
+            .post(second.url())
+            .header("headwater-workers", word)
+            .header("headwater-leader", first.id())
+            .header("headwater-version", env!("CARGO_PKG_VERSION"))
+            .send()
+            .await
+            .unwrap();
+        assert!(asked.headers().get("headwater-processors").is_none());
+        assert!(asked.status().is_client_error(), "{}", asked.status());
+    }
+}
+
 #[tokio::test]
 async fn a_new_secret_key_is_the_key_of_all_nodes() {
     let database = Arc::new(Database::create());

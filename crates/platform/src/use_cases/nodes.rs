@@ -15,7 +15,7 @@ use crate::{
 pub struct NodeStatus {
     /// The node.
     pub member: Member,
-    /// The sources and workflows whose work it has in hand.
+    /// The sources, workflows and actions that it runs.
     pub owned: usize,
 }
 
@@ -30,10 +30,15 @@ impl Platform {
             Some(members) => members.members().await?,
             None => vec![self.itself()],
         };
-        Ok(members
-            .into_iter()
-            .map(|member| self.seen(member))
-            .collect())
+        let places = self.core.engine.places();
+        let seen = |member: Member| NodeStatus {
+            owned: match self.among.members {
+                Some(_) => places.get(member.name.as_str()).copied().unwrap_or(0),
+                None => self.leases.held(),
+            },
+            member,
+        };
+        Ok(members.into_iter().map(seen).collect())
     }
 
     /// Takes a node out of work, so that it can be stopped without anybody waiting, or back in.
@@ -87,14 +92,6 @@ impl Platform {
             is_draining: false,
             part: MemberPart::Leads,
         }
-    }
-
-    fn seen(&self, member: Member) -> NodeStatus {
-        let owned = match member.name == self.among.name {
-            true => self.leases.held(),
-            false => 0,
-        };
-        NodeStatus { member, owned }
     }
 
     fn now_ms(&self) -> EpochMs {

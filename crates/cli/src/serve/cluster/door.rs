@@ -119,7 +119,8 @@ impl Door {
         self.0.is_draining.store(is_draining, Relaxed);
     }
 
-    async fn answer(&self, mut request: Request) -> Response {
+    /// Answers a request, here or elsewhere.
+    pub(super) async fn answer(&self, mut request: Request) -> Response {
         let is_passed = self.0.passing.take_words(&mut request);
         if let Some(answer) = self.about_itself(&request) {
             return answer;

@@ -11,16 +11,21 @@
 use std::{io::ErrorKind, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
+use headwater_engine::{Engine, remote::SpreadEngine};
 use headwater_store_postgres::{Joined, Leader, PostgresStore};
 use tokio::{net::TcpStream, sync::watch, time::timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     super::{
         ready, receiving, running::Running, setup::Setup, stop_signals::StopSignals,
         store::NodeStore, systemd,
     },
+    borrowing::{self, Borrower},
     door::{Door, Followed, Part},
+    lending::Lending,
     membership::Itself,
+    secret::ClusterSecret,
 };
 
 /// The time between two looks at who leads.
@@ -34,12 +39,24 @@ pub(super) struct Office<'a> {
     store: NodeStore,
     database: Arc<PostgresStore>,
     door: Door,
+    secret: ClusterSecret,
+    lending: Arc<Lending>,
     itself: Arc<Itself>,
     seen: watch::Receiver<Joined>,
     /// Whether somebody was told that the node is ready.
     is_ready: bool,
     /// The node that was told of last.
     told: Option<Leader>,
+}
+
+/// All that an office is made of.
+pub(super) struct Parts {
+    pub(super) store: NodeStore,
+    pub(super) database: Arc<PostgresStore>,
+    pub(super) door: Door,
+    pub(super) secret: ClusterSecret,
+    pub(super) lending: Arc<Lending>,
+    pub(super) itself: Arc<Itself>,
 }
 
 /// The part of a node that is told to stop.
@@ -57,20 +74,16 @@ enum End {
 }
 
 impl<'a> Office<'a> {
-    pub(super) fn new(
-        setup: &'a Setup<'a>,
-        store: NodeStore,
-        database: Arc<PostgresStore>,
-        door: Door,
-        itself: Arc<Itself>,
-    ) -> Self {
+    pub(super) fn new(setup: &'a Setup<'a>, parts: Parts) -> Self {
         Self {
             setup,
-            store,
-            database,
-            door,
-            seen: itself.seen(),
-            itself,
+            store: parts.store,
+            database: parts.database,
+            door: parts.door,
+            secret: parts.secret,
+            lending: parts.lending,
+            seen: parts.itself.seen(),
+            itself: parts.itself,
             is_ready: false,
             told: None,
         }
@@ -157,6 +170,14 @@ impl<'a> Office<'a> {
             }
             Err(error) => return Err(error),
         };
+        let (running, engine) = running;
+        let borrower = Borrower {
+            engine,
+            database: Arc::clone(&self.database),
+            secret: self.secret.clone(),
+            name: self.store.node.clone(),
+        };
+        let _borrowing = AbortOnDropHandle::new(tokio::spawn(borrower.run()));
         self.door.set(Part::Leads(running.router(), running.over()));
         self.told = None;
         let name = self.store.node.as_str();
@@ -201,7 +222,7 @@ impl<'a> Office<'a> {
         is_stopped.then_some(Stopped::Following)
     }
 
-    async fn begin(&self) -> Result<Option<Running>> {
+    async fn begin(&self) -> Result<Option<(Running, Arc<SpreadEngine>)>> {
         if !self.store.prepare().await? {
             return Ok(None);
         }
@@ -212,8 +233,16 @@ impl<'a> Office<'a> {
             tracing::error!("no mail is taken: {error:#}");
             None
         });
-        let started = Running::start(self.setup, self.store.clone(), mail).await;
-        started.context("cannot lead")
+        // Its own term has an engine of its own, in the same folders.
+        self.lending.end(Duration::ZERO).await;
+        let name = self.store.node.as_str().to_owned();
+        let mut spread = None;
+        let spreading = |engine| -> Arc<dyn Engine> {
+            let engine = SpreadEngine::of(engine, name, borrowing::own_weight().halved());
+            spread.insert(engine).clone()
+        };
+        let started = Running::start(self.setup, self.store.clone(), mail, spreading).await;
+        Ok(started.context("cannot lead")?.zip(spread))
     }
 
     fn be_ready(&mut self) -> Result<()> {

@@ -17,7 +17,10 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::{net::TcpStream, time::timeout};
 
-use super::{address::NodeAddress, secret::ClusterSecret};
+use super::{
+    address::NodeAddress,
+    secret::{ClusterSecret, Saying},
+};
 
 /// The header by which a node knows another one.
 const WORD: HeaderName = HeaderName::from_static("headwater-cluster");
@@ -69,7 +72,7 @@ struct Kept {
 
 impl Passing {
     pub(super) fn new(secret: ClusterSecret) -> Self {
-        let word = HeaderValue::from_str(&secret.word()).expect("hexadecimal digits");
+        let word = secret.word(Saying::PassedOn);
         Self {
             secret,
             word,
@@ -81,7 +84,7 @@ impl Passing {
     pub(super) fn take_words(&self, request: &mut Request) -> bool {
         let headers = request.headers_mut();
         let (word, client) = (headers.remove(WORD), headers.remove(CLIENT));
-        if !word.is_some_and(|word| self.secret.is_word(word.as_bytes())) {
+        if !word.is_some_and(|word| self.secret.is_word(Saying::PassedOn, word.as_bytes())) {
             return false;
         }
         let client = client.and_then(|client| client.to_str().ok()?.parse::<SocketAddr>().ok());
@@ -145,19 +148,7 @@ impl Passing {
         if let Some(kept) = self.take_kept(to) {
             return Ok(kept);
         }
-        let connected = timeout(CONNECTED_WITHIN, TcpStream::connect(to.authority())).await;
-        let stream = connected
-            .map_err(|_| "no answer".to_owned())?
-            .map_err(|error| error.to_string())?;
-        let _ = stream.set_nodelay(true);
-        let handshake = http1::handshake(TokioIo::new(stream)).await;
-        let (connection, conversation) = handshake.map_err(|error| error.to_string())?;
-        tokio::spawn(async move {
-            if let Err(error) = conversation.await {
-                tracing::trace!(%error, "a connection to the node that leads ended");
-            }
-        });
-        Ok(connection)
+        connected(to).await
     }
 
     fn take_kept(&self, to: &NodeAddress) -> Option<SendRequest<Body>> {
@@ -190,6 +181,26 @@ impl Passing {
         }
         kept.connections.push(connection);
     }
+}
+
+/// A new connection to another node.
+///
+/// # Errors
+/// The reason, when the node does not answer.
+pub(super) async fn connected(to: &NodeAddress) -> Result<SendRequest<Body>, String> {
+    let connected = timeout(CONNECTED_WITHIN, TcpStream::connect(to.authority())).await;
+    let stream = connected
+        .map_err(|_| "no answer".to_owned())?
+        .map_err(|error| error.to_string())?;
+    let _ = stream.set_nodelay(true);
+    let handshake = http1::handshake(TokioIo::new(stream)).await;
+    let (connection, conversation) = handshake.map_err(|error| error.to_string())?;
+    tokio::spawn(async move {
+        if let Err(error) = conversation.await {
+            tracing::trace!(%error, "a connection to another node ended");
+        }
+    });
+    Ok(connection)
 }
 
 /// The answer of a node that does not lead to another one that took it for the one that does.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use axum::http::HeaderValue;
 use headwater_platform::KeyRing;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -11,6 +12,25 @@ use crate::usage_error::UsageError;
 
 /// Characters of the shortest secret: nobody guesses as many random ones.
 const CHARS_MIN: usize = 32;
+
+/// Something that only nodes say to each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Saying {
+    /// A request comes from a node, which passes it on for a client.
+    PassedOn,
+    /// A node asks for the workers of another one. No client can have this said for it, as a request that is passed on can
+    /// be.
+    Workers,
+}
+
+impl Saying {
+    fn purpose(self) -> &'static str {
+        match self {
+            Self::PassedOn => "requests between nodes",
+            Self::Workers => "workers of other nodes",
+        }
+    }
+}
 
 /// `--cluster-secret`. `Debug` shows nothing of it.
 #[derive(Clone)]
@@ -37,17 +57,16 @@ impl ClusterSecret {
         Ok(Self(text.to_owned()))
     }
 
-    /// The word that says that a request comes from a node of the cluster.
-    pub(super) fn word(&self) -> String {
-        hex::encode(self.derived("requests between nodes"))
+    /// The word by which a node says something that only nodes say.
+    pub(super) fn word(&self, saying: Saying) -> HeaderValue {
+        let word = hex::encode(self.derived(saying.purpose()));
+        HeaderValue::from_str(&word).expect("hexadecimal digits")
     }
 
     /// Whether a word is the one of this cluster; takes as long whatever the word is.
-    pub(super) fn is_word(&self, word: &[u8]) -> bool {
+    pub(super) fn is_word(&self, saying: Saying, word: &[u8]) -> bool {
         let word = hex::decode(word).unwrap_or_default();
-        self.mac("requests between nodes")
-            .verify_slice(&word)
-            .is_ok()
+        self.mac(saying.purpose()).verify_slice(&word).is_ok()
     }
 
     /// The key that seals the secret keys of the cluster.
@@ -76,10 +95,16 @@ mod tests {
     fn only_the_same_secret_knows_the_word() {
         let secret = ClusterSecret::of(&"a".repeat(32)).unwrap();
         let other = ClusterSecret::of(&"b".repeat(32)).unwrap();
-        let word = secret.word();
-        assert!(secret.is_word(word.as_bytes()));
-        assert!(!other.is_word(word.as_bytes()));
-        assert!(!secret.is_word(b"") && !secret.is_word(b"not hexadecimal"));
+        for (saying, another) in [
+            (Saying::PassedOn, Saying::Workers),
+            (Saying::Workers, Saying::PassedOn),
+        ] {
+            let word = secret.word(saying);
+            assert!(secret.is_word(saying, word.as_bytes()));
+            assert!(!secret.is_word(another, word.as_bytes()));
+            assert!(!other.is_word(saying, word.as_bytes()));
+            assert!(!secret.is_word(saying, b"") && !secret.is_word(saying, b"not hexadecimal"));
+        }
         assert!(ClusterSecret::of("short").is_err());
     }
 }

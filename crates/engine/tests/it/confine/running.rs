@@ -5,7 +5,7 @@ use std::os::{
     unix::net::{SocketAddr, UnixListener},
 };
 
-use headwater_engine::{Engine as _, network::Route};
+use headwater_engine::network::Route;
 use serde_json::{Value, json};
 
 use super::building::has_landlock;

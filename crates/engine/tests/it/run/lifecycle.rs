@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, path::Path, process::Stdio, sync::atomic::Ordering, time::Duration};
 
-use headwater_engine::{Engine, EngineError, Entry, Invocation};
+use headwater_engine::{EngineError, Entry, Invocation};
 use headwater_model::hash::ArtifactHash;
 use serde_json::{Map, json, value::RawValue};
 use tokio::{

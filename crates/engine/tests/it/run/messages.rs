@@ -1,6 +1,6 @@
 //! Messages of runs to their callers.
 
-use headwater_engine::{Engine, Entry, Hook, LogLevel, RunMessage};
+use headwater_engine::{Entry, Hook, LogLevel, RunMessage};
 use headwater_model::{event::EmitKey, outcome::Outcome};
 use serde_json::{Map, Value, json};
 

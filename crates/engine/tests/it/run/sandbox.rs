@@ -1,7 +1,7 @@
 //! Things that components cannot touch.
 
 use headwater_engine::{
-    DenoEngine, Engine, EngineError,
+    DenoEngine, EngineError,
     network::{NetworkPolicy, Route},
 };
 use serde_json::{Value, json};

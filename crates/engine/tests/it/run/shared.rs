@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use headwater_engine::{Engine, RunMessage};
+use headwater_engine::RunMessage;
 use headwater_model::outcome::{Limit, Outcome};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use headwater_engine::{ComponentCode, Engine, Isolation, WorkerRoom, network::NetworkPolicy};
+use headwater_engine::{ComponentCode, Isolation, WorkerRoom, network::NetworkPolicy};
 use headwater_model::outcome::{Limit, Outcome};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use headwater_engine::{Engine, Entry, Invocation, RunMessage};
+use headwater_engine::{Entry, Invocation, RunMessage};
 use serde_json::{Map, json, value::RawValue};
 use tokio::sync::mpsc;
 

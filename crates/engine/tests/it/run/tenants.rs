@@ -1,6 +1,5 @@
 //! Tenants of one engine: what one takes of workers, others have all the same.
 
-use headwater_engine::Engine;
 use serde_json::json;
 
 use crate::harness::{Node, Source};

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use headwater_engine::{Engine as _, EngineConfig, artifact};
+use headwater_engine::{EngineConfig, artifact};
 use headwater_model::outcome::Outcome;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};

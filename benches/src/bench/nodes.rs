@@ -1,0 +1,243 @@
+//! Several nodes on one PostgreSQL, beside one on it and one with the embedded store, under the same load in turns. All nodes
+//! are on this machine: what several of them add shows only where it has processors for all.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+use futures::future::try_join_all;
+use serde_json::Value;
+
+use crate::{
+    asked::Sizes,
+    load::{Answered, Load},
+    node::{Node, Source},
+    report::{Budget, Line, Report},
+    rounds::{ROUND, ROUNDS, WARM_UP},
+    statistics::median,
+    wire,
+};
+
+const EMITS: &str = r#"export default {
+  name: "Emits", version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run(event) { this.$emit({ body: event.body }, { summary: "emitted" }); },
+};"#;
+const ANSWERS: &str = r#"export default {
+  name: "Answers", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  run(event) { this.http.respond({ status: 200, body: { n: event.body.n + 1 } }); },
+};"#;
+const BODY: &str = r#"{"name":"world","n":41}"#;
+/// Sources of each kind, so that each node has some.
+const SOURCES: usize = 9;
+const CONNECTIONS: usize = 36;
+/// The time in which the nodes of a cluster find each other.
+const JOINED_WITHIN: Duration = Duration::from_secs(60);
+
+pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Result<()> {
+    let url = sizes.database_url.as_deref();
+    let url = url.context(
+        "`nodes` needs --database-url with a database of PostgreSQL whose user may create others",
+    )?;
+    let databases: Vec<_> = (1..=3)
+        .map(|nodes| Database::create(url, nodes))
+        .collect::<Result<_>>()?;
+    let mut installations = vec![Installation::alone(binary, "SQLite", &[]).await?];
+    let one = ["--database-url", &databases[0].url];
+    installations.push(Installation::alone(binary, "one node on PostgreSQL", &one).await?);
+    for (nodes, database) in (2..).zip(&databases[1..]) {
+        installations.push(Installation::cluster(binary, nodes, &database.url).await?);
+    }
+    for (kind, what) in [
+        (Kind::Ingest, "accepted, run and emitted"),
+        (Kind::Follower, "the same through a node that follows"),
+        (Kind::Answers, "customResponse"),
+    ] {
+        let rates = in_turns(&installations, kind).await?;
+        let sqlite = median(&rates[0]);
+        for (installation, rates) in installations.iter().zip(&rates).skip(1) {
+            let rate = median(rates);
+            report.add(Line {
+                what: format!("{what}, {}", installation.name),
+                ours: format!("{rate:.0}/s"),
+                bare: format!("SQLite {sqlite:.0}/s"),
+                figure: rate / sqlite * 100.0,
+                shown: format!("{:.0} %", rate / sqlite * 100.0),
+                budget: Budget::None,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Requests per second of each installation, in each of its rounds.
+async fn in_turns(installations: &[Installation], kind: Kind) -> Result<Vec<Vec<f64>>> {
+    for installation in installations {
+        installation.load(kind, WARM_UP).await?;
+    }
+    let mut rates = vec![Vec::new(); installations.len()];
+    for _ in 0..ROUNDS {
+        for (installation, rates) in installations.iter().zip(&mut rates) {
+            rates.push(installation.load(kind, ROUND).await?);
+        }
+    }
+    Ok(rates)
+}
+
+/// The requests of a load.
+#[derive(Clone, Copy)]
+enum Kind {
+    Ingest,
+    /// Those of `Ingest`, sent to the last node.
+    Follower,
+    Answers,
+}
+
+/// The nodes on one store, with sources.
+struct Installation {
+    name: String,
+    nodes: Vec<Node>,
+    emitting: Vec<Source>,
+    answering: Vec<Source>,
+}
+
+impl Installation {
+    async fn alone(binary: &Path, name: &str, flags: &[&str]) -> Result<Self> {
+        let node = Node::start(binary, flags).await?;
+        Self::with_sources(name.to_owned(), vec![node]).await
+    }
+
+    async fn cluster(binary: &Path, count: usize, url: &str) -> Result<Self> {
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            let address = free_address()?;
+            let node_address = address.to_string();
+            let secret = "secret-of-the-cluster-of-the-benches";
+            let flags = [
+                "--database-url",
+                url,
+                "--cluster-secret",
+                secret,
+                "--node-address",
+                &node_address,
+            ];
+            nodes.push(Node::start_at(binary, address, &flags).await?);
+        }
+        let name = format!("{count} nodes on PostgreSQL");
+        let mut cluster = Self::with_sources(name, nodes).await?;
+        cluster.until_all_work().await?;
+        Ok(cluster)
+    }
+
+    async fn with_sources(name: String, mut nodes: Vec<Node>) -> Result<Self> {
+        let api = &mut nodes.first_mut().context("no nodes")?.api;
+        let (mut emitting, mut answering) = (Vec::new(), Vec::new());
+        for (code, sources) in [(EMITS, &mut emitting), (ANSWERS, &mut answering)] {
+            let component = api.save(code).await?;
+            for _ in 0..SOURCES {
+                sources.push(api.deploy(&component).await?);
+            }
+        }
+        Ok(Self {
+            name,
+            nodes,
+            emitting,
+            answering,
+        })
+    }
+
+    /// Loads it until every node runs some of the sources.
+    async fn until_all_work(&mut self) -> Result<()> {
+        let give_up_at = Instant::now() + JOINED_WITHIN;
+        loop {
+            self.load(Kind::Answers, Duration::from_millis(500)).await?;
+            let nodes = self.nodes[0]
+                .api
+                .call("GET", "/v1/nodes", &Value::Null)
+                .await?;
+            let nodes = nodes.as_array().context("no list of nodes")?;
+            if nodes.len() == self.nodes.len() && nodes.iter().all(|node| node["owned"] != 0) {
+                return Ok(());
+            }
+            if Instant::now() > give_up_at {
+                bail!("not every node of {} runs something: {nodes:?}", self.name);
+            }
+        }
+    }
+
+    /// Requests that were answered per second.
+    async fn load(&self, kind: Kind, duration: Duration) -> Result<f64> {
+        let (sources, node) = match kind {
+            Kind::Ingest => (&self.emitting, self.nodes.first()),
+            Kind::Follower => (&self.emitting, self.nodes.last()),
+            Kind::Answers => (&self.answering, self.nodes.first()),
+        };
+        let address = node.context("no nodes")?.address();
+        let loads = sources.iter().map(|source| {
+            let load = Load {
+                address,
+                request: wire::request("POST", address, &source.path, "", BODY),
+                connections: CONNECTIONS / SOURCES,
+            };
+            async move { load.run(duration).await }
+        });
+        let answered = try_join_all(loads).await?;
+        Ok(answered.iter().map(Answered::per_second).sum())
+    }
+}
+
+/// An address that nobody has at present.
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+/// A database that is dropped in the end.
+struct Database {
+    url: String,
+    name: String,
+    creator: String,
+}
+
+impl Database {
+    fn create(creator: &str, number: u32) -> Result<Self> {
+        let name = format!("headwater_bench_{}_{number}", std::process::id());
+        psql(creator, &format!("CREATE DATABASE {name}"))?;
+        let (before, options) = creator.split_once('?').unwrap_or((creator, ""));
+        let server = before.rsplit_once('/').map_or(before, |(server, _)| server);
+        Ok(Self {
+            url: format!("{server}/{name}?{options}"),
+            name,
+            creator: creator.to_owned(),
+        })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let dropped = psql(
+            &self.creator,
+            &format!("DROP DATABASE {} WITH (FORCE)", self.name),
+        );
+        if let Err(error) = dropped {
+            eprintln!("{error:#}");
+        }
+    }
+}
+
+fn psql(url: &str, statement: &str) -> Result<()> {
+    let done = Command::new("psql")
+        .args(["--quiet", "--command", statement, url])
+        .status();
+    match done
+        .context("`psql` is needed, of Debian's package postgresql-client")?
+        .success()
+    {
+        true => Ok(()),
+        false => bail!("`{statement}` failed"),
+    }
+}

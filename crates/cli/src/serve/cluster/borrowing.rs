@@ -1,0 +1,133 @@
+//! Borrowing the workers of the nodes that follow, as long as this one leads.
+
+use std::{convert::Infallible, io, num::NonZeroUsize, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderValue, Method, Uri, header},
+};
+use futures::{StreamExt as _, future::join_all, stream};
+use headwater_engine::remote::{SpreadEngine, Weight, Wire};
+use headwater_store::{Member, MemberPart, Members as _, NodeName};
+use headwater_store_postgres::PostgresStore;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    address::NodeAddress,
+    lending::{LEADER, PROCESSORS, VERSION, WORD},
+    passing,
+    secret::{ClusterSecret, Saying},
+};
+
+/// The time between two looks at who follows.
+const LOOKED_EVERY: Duration = Duration::from_secs(1);
+/// The time in which a node starts its workers, on a machine under load.
+const LENT_WITHIN: Duration = Duration::from_secs(30);
+
+/// The node that borrows.
+pub(super) struct Borrower {
+    pub(super) engine: Arc<SpreadEngine>,
+    pub(super) database: Arc<PostgresStore>,
+    pub(super) secret: ClusterSecret,
+    pub(super) name: NodeName,
+}
+
+/// The share of the work that this machine has, when all that it does is to lend.
+pub(super) fn own_weight() -> Weight {
+    let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Weight::of_processors(processors)
+}
+
+impl Borrower {
+    /// Borrows from every node that follows, until it is aborted.
+    pub(super) async fn run(self) {
+        loop {
+            match self.database.members().await {
+                Ok(members) => {
+                    join_all(members.iter().map(|member| self.look_at(member))).await;
+                }
+                Err(error) => {
+                    tracing::debug!(
+                        error = error.in_full(),
+                        "cannot look who could lend workers"
+                    );
+                }
+            }
+            self.engine.clear().await;
+            tokio::time::sleep(LOOKED_EVERY).await;
+        }
+    }
+
+    async fn look_at(&self, member: &Member) {
+        let name = member.name.as_str();
+        // Another version may not know the words of this one: it only stands ready.
+        let could_lend = member.part == MemberPart::Follows
+            && member.version == env!("CARGO_PKG_VERSION")
+            && member.name != self.name;
+        if !could_lend {
+            return;
+        }
+        self.engine.spare(name, member.is_draining);
+        if member.is_draining || self.engine.borrows_from(name) {
+            return;
+        }
+        let Ok(address) = member.address.parse() else {
+            return;
+        };
+        match timeout(LENT_WITHIN, self.ask(&address)).await {
+            Ok(Ok((weight, wire))) => {
+                tracing::info!(node = name, "a node lends its workers");
+                self.engine.borrow_from(name, weight, wire);
+            }
+            Ok(Err(reason)) => tracing::debug!(node = name, reason, "a node lends no workers"),
+            Err(_) => tracing::warn!(node = name, "a node does not say whether it lends workers"),
+        }
+    }
+
+    async fn ask(&self, address: &NodeAddress) -> Result<(Weight, Wire), String> {
+        let mut connection = passing::connected(address).await?;
+        let (outgoing, pieces) = mpsc::unbounded_channel();
+        let answer = connection
+            .send_request(self.request(address, pieces)?)
+            .await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        if !answer.status().is_success() {
+            return Err(format!("it answered {}", answer.status()));
+        }
+        let processors = answer.headers().get(PROCESSORS);
+        let processors = processors.and_then(|count| count.to_str().ok()?.parse().ok());
+        let weight = Weight::of_processors(processors.unwrap_or(NonZeroUsize::MIN));
+        let incoming = Body::new(answer.into_body()).into_data_stream();
+        let incoming = incoming
+            .map(|piece| piece.map_err(io::Error::other))
+            .boxed();
+        Ok((weight, Wire { incoming, outgoing }))
+    }
+
+    fn request(
+        &self,
+        address: &NodeAddress,
+        pieces: mpsc::UnboundedReceiver<bytes::Bytes>,
+    ) -> Result<Request, String> {
+        let name = HeaderValue::from_str(self.name.as_str()).map_err(|error| error.to_string())?;
+        let mut request = Request::new(body_of(pieces));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = Uri::from_static("/");
+        let host = HeaderValue::from_str(address.authority()).map_err(|error| error.to_string())?;
+        let headers = request.headers_mut();
+        headers.insert(header::HOST, host);
+        headers.insert(WORD, self.secret.word(Saying::Workers));
+        headers.insert(LEADER, name);
+        headers.insert(VERSION, HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
+        Ok(request)
+    }
+}
+
+/// A body of the pieces, as they come.
+pub(super) fn body_of(pieces: mpsc::UnboundedReceiver<bytes::Bytes>) -> Body {
+    Body::from_stream(stream::unfold(pieces, |mut pieces| async {
+        let piece = pieces.recv().await?;
+        Some((Ok::<_, Infallible>(piece), pieces))
+    }))
+}

@@ -1,0 +1,244 @@
+//! The words of two machines about runs. Both have the same version, so that the words are nobody else's business.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use bytes::Bytes;
+use headwater_model::{event::Emit, hash::ArtifactHash, outcome::Outcome};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    api::{EngineError, Entry, Export, Invocation, KvChange, LogLevel, WorkerOwner, WorkerSpec},
+    data_store::{StoreOperation, StoreReply},
+    json_if_any,
+    response::Response,
+    step::{Flow, Sent, Service, StepResponse},
+};
+
+/// A run of the borrower. It names the run's messages in both directions, and is never used again.
+pub(super) type Call = u64;
+/// A question of a run, which is answered once.
+pub(super) type Question = u64;
+/// A request of the borrower besides runs, which is answered once.
+pub(super) type Errand = u64;
+
+/// A word of the borrower.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Order {
+    Invoke {
+        call: Call,
+        worker: Spec,
+        run: Run,
+    },
+    /// The answer to `Wants`; an archive is beside it.
+    Given {
+        call: Call,
+        what: Wanted,
+        given: Given,
+    },
+    /// The answer to a question of a run.
+    Answer {
+        question: Question,
+        answer: Answer,
+    },
+    ForgetTmp {
+        owner: WorkerOwner,
+        tmp: String,
+    },
+    Release {
+        errand: Errand,
+        owner: WorkerOwner,
+    },
+    Evict {
+        errand: Errand,
+        owner: WorkerOwner,
+    },
+    /// Nothing, but the borrower is there.
+    Alive,
+}
+
+/// A word of the lender.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Report {
+    /// The worker of a run needs a part of its component.
+    Wants {
+        call: Call,
+        what: Wanted,
+    },
+    /// The worker has the run, or did not get it.
+    Invoked {
+        call: Call,
+        refused: Option<EngineError>,
+    },
+    /// A message of a run; a body is beside it.
+    Said {
+        call: Call,
+        said: Said,
+    },
+    /// The run has read most of the answers before this question.
+    HasRoom {
+        question: Question,
+    },
+    Done {
+        errand: Errand,
+        is_done: bool,
+    },
+    /// The lender is there, with these numbers of workers, and may be about to leave.
+    Alive {
+        warm: usize,
+        workers: usize,
+        is_leaving: bool,
+    },
+}
+
+/// `WorkerSpec` without what the lender has to ask for.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Spec {
+    pub(super) owner: WorkerOwner,
+    pub(super) tenant: String,
+    pub(super) is_isolated: bool,
+    pub(super) heap_mib: Option<u32>,
+    pub(super) artifact_hash: ArtifactHash,
+    pub(super) env: BTreeMap<String, String>,
+}
+
+/// `Invocation` under the name that both sides know it by.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) entry: Entry,
+    pub(super) event: Box<RawValue>,
+    pub(super) props: Map<String, Value>,
+    pub(super) wall: Option<Duration>,
+}
+
+/// A part of a component that only the borrower has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Wanted {
+    Artifact,
+    KeyValues,
+}
+
+/// That part, or the reason why it cannot be had.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Given {
+    Artifact,
+    KeyValues(Map<String, Value>),
+    Refused(EngineError),
+}
+
+/// `StoreReply`, in which nothing and `null` stay apart.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    Value(#[serde(with = "json_if_any")] Option<Box<RawValue>>),
+    Failed(String),
+}
+
+/// `RunMessage` with questions by number.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Said {
+    Emit(Emit),
+    Respond(Response),
+    Log {
+        level: LogLevel,
+        text: String,
+    },
+    KvChanged(KvChange),
+    Exported(Export),
+    Exited(String),
+    StoreAsked {
+        question: Question,
+        store: String,
+        operation: StoreOperation,
+    },
+    Skipped,
+    Flow(Flow),
+    Sent(Sent),
+    Responded(StepResponse),
+    ResponseBody {
+        #[serde(skip)]
+        bytes: Bytes,
+        has_more: bool,
+    },
+    ResponseRefused(String),
+    Asked {
+        question: Question,
+        service: Service,
+        operation: String,
+        arguments: Box<RawValue>,
+    },
+    Outcome(Outcome),
+}
+
+impl Spec {
+    pub(super) fn of(worker: &WorkerSpec) -> Self {
+        Self {
+            owner: worker.owner.clone(),
+            tenant: worker.tenant.to_string(),
+            is_isolated: worker.is_isolated,
+            heap_mib: worker.heap_mib,
+            artifact_hash: worker.artifact_hash.clone(),
+            env: worker.env.clone(),
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn of(invocation: Invocation) -> Self {
+        Self {
+            entry: invocation.entry,
+            event: (*invocation.event).to_owned(),
+            props: invocation.props,
+            wall: invocation.wall,
+        }
+    }
+
+    pub(super) fn into_invocation(self, call: Call) -> Invocation {
+        Invocation {
+            run: call,
+            entry: self.entry,
+            event: self.event.into(),
+            props: self.props,
+            wall: self.wall,
+        }
+    }
+}
+
+impl Answer {
+    pub(super) fn of(reply: StoreReply) -> Self {
+        match reply {
+            Ok(value) => Self::Value(value),
+            Err(reason) => Self::Failed(reason),
+        }
+    }
+
+    pub(super) fn into_reply(self) -> StoreReply {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Failed(reason) => Err(reason),
+        }
+    }
+}
+
+impl Said {
+    /// The bytes that go beside the message.
+    pub(super) fn take_body(&mut self) -> Bytes {
+        self.body().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The message with the bytes that came beside it.
+    pub(super) fn with_body(mut self, bytes: Bytes) -> Self {
+        if let Some(body) = self.body() {
+            *body = bytes;
+        }
+        self
+    }
+
+    fn body(&mut self) -> Option<&mut Bytes> {
+        match self {
+            Self::Respond(response) => Some(&mut response.body),
+            Self::Responded(step) => Some(&mut step.response.body),
+            Self::ResponseBody { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! An engine whose runs are spread over this machine and those that lend their workers.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use headwater_model::package::PackageReference;
+use parking_lot::RwLock;
+
+use super::{
+    Wire,
+    borrowed::Borrowed,
+    places::{Host, Party, Places},
+    weight::Weight,
+};
+use crate::api::{
+    Build, BuildRequest, Engine, EngineError, EngineStatus, Invocation, PackageModules, Rejection,
+    RunSink, WorkerOwner, WorkerSpec,
+};
+
+/// Runs go to the machine that their owner belongs to, and an owner moves between its runs when machines come or go.
+/// Components are built on this machine alone.
+pub struct SpreadEngine {
+    own: Arc<dyn Engine>,
+    name: String,
+    weight: Weight,
+    lent: RwLock<Vec<Arc<Borrowed>>>,
+    places: Places,
+}
+
+impl SpreadEngine {
+    /// One that has no other machine yet.
+    pub fn of(own: Arc<dyn Engine>, name: String, weight: Weight) -> Arc<Self> {
+        Arc::new(Self {
+            own,
+            name,
+            weight,
+            lent: RwLock::default(),
+            places: Places::default(),
+        })
+    }
+
+    /// Adds a machine, in place of one of that name.
+    pub fn borrow_from(&self, name: &str, weight: Weight, wire: Wire) {
+        let mut lent = self.lent.write();
+        lent.retain(|borrowed| borrowed.is_there() && borrowed.name() != name);
+        lent.push(Borrowed::begin(name.to_owned(), weight, wire));
+    }
+
+    /// Whether that machine lends its workers at present.
+    pub fn borrows_from(&self, name: &str) -> bool {
+        let lent = self.lent.read();
+        lent.iter()
+            .any(|borrowed| borrowed.name() == name && borrowed.is_there())
+    }
+
+    /// Sets whether that machine is to be given nothing more.
+    pub fn spare(&self, name: &str, is_spared: bool) {
+        let lent = self.lent.read();
+        let named = lent.iter().filter(|borrowed| borrowed.name() == name);
+        named.for_each(|borrowed| borrowed.set_spared(is_spared));
+    }
+
+    /// Moves whatever has no run away from machines that are to be given nothing more.
+    pub async fn clear(&self) {
+        let is_wanted = self
+            .lent
+            .read()
+            .iter()
+            .any(|one| one.is_there() && !one.is_open());
+        if is_wanted {
+            for place in self.places.all() {
+                let _closed = place.gate.write().await;
+                place.vacate().await;
+            }
+        }
+    }
+
+    /// The machine that a party belongs to.
+    fn preferred(&self, party: &Party) -> Host {
+        let mut best = self.weight.score(&self.name, party);
+        let mut host = Host::Own(Arc::clone(&self.own));
+        for borrowed in self.lent.read().iter().filter(|one| one.is_open()) {
+            let score = borrowed.weight().score(borrowed.name(), party);
+            if score > best {
+                best = score;
+                host = Host::Lent(Arc::clone(borrowed));
+            }
+        }
+        host
+    }
+
+    /// The machine on which an owner has its place.
+    fn host_of(&self, owner: &WorkerOwner) -> Option<Host> {
+        self.places.get(&Party::of(owner))?.host()
+    }
+}
+
+#[async_trait]
+impl Engine for SpreadEngine {
+    async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError> {
+        self.own.build(request).await
+    }
+
+    fn forget_registry_answers(&self) {
+        self.own.forget_registry_answers();
+    }
+
+    async fn package_modules(
+        &self,
+        package: &PackageReference,
+        owner: &str,
+    ) -> Result<Result<PackageModules, Rejection>, EngineError> {
+        self.own.package_modules(package, owner).await
+    }
+
+    async fn invoke(
+        &self,
+        worker: &WorkerSpec,
+        invocation: Invocation,
+        sink: RunSink,
+    ) -> Result<(), EngineError> {
+        let party = Party::of(&worker.owner);
+        loop {
+            let place = self.places.of(&party);
+            let preferred = self.preferred(&party);
+            {
+                let _open = place.gate.read().await;
+                match place.settled(&worker.owner, &preferred) {
+                    Some(Host::Own(own)) => return own.invoke(worker, invocation, sink).await,
+                    Some(Host::Lent(lent)) => return lent.invoke(worker, invocation, sink).await,
+                    None => {}
+                }
+            }
+            let _closed = place.gate.write().await;
+            place.settle(preferred).await;
+        }
+    }
+
+    async fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str) {
+        match self.host_of(owner) {
+            Some(Host::Own(own)) => own.forget_tmp(owner, tmp).await,
+            Some(Host::Lent(borrowed)) => borrowed.forget_tmp(owner, tmp),
+            None => {}
+        }
+    }
+
+    async fn release(&self, owner: &WorkerOwner) -> bool {
+        match self.host_of(owner) {
+            Some(host) => host.release(owner).await,
+            None => true,
+        }
+    }
+
+    async fn evict(&self, owner: &WorkerOwner) {
+        let party = Party::of(owner);
+        let Some(place) = self.places.get(&party) else {
+            return;
+        };
+        if let Some(host) = place.host() {
+            host.evict(owner).await;
+        }
+        self.places.forget(&party, &place, owner);
+    }
+
+    fn status(&self) -> EngineStatus {
+        let mut status = self.own.status();
+        for borrowed in self.lent.read().iter().filter(|one| one.is_there()) {
+            let numbers = borrowed.numbers();
+            status.warm_workers += numbers.warm;
+            status.source_workers += numbers.workers;
+            status.runs += borrowed.runs();
+        }
+        status
+    }
+
+    fn places(&self) -> BTreeMap<String, usize> {
+        self.places.counts(&self.name)
+    }
+
+    async fn check_writing(&self) -> Result<(), EngineError> {
+        self.own.check_writing().await
+    }
+
+    async fn shutdown(&self) {
+        let lent = std::mem::take(&mut *self.lent.write());
+        let ended = join_all(lent.iter().map(|borrowed| borrowed.end()));
+        futures::future::join(ended, self.own.shutdown()).await;
+    }
+}

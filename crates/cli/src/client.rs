@@ -22,7 +22,7 @@ use self::error::ApiError;
 pub(crate) use self::error::ClientError;
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
-pub(crate) use self::trust::{http_client, trust};
+pub(crate) use self::trust::{http_client, trust, trusting};
 use crate::usage_error::UsageError;
 use crate::waiting;
 

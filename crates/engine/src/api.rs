@@ -430,8 +430,8 @@ pub trait Engine: Send + Sync + 'static {
     /// Has the worker of a deployment remove the `/tmp` of a run, if there is such a worker and such a folder.
     async fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str);
 
-    /// Removes the owner from its worker, if it has one, unless it has runs there. Whether it has no place any more. Removes
-    /// none in an engine that is never moved away from.
+    /// Removes the owner from its worker, if it has one, unless it has runs there. Whether it has no place any more; an engine
+    /// whose owners never move refuses.
     async fn release(&self, _owner: &WorkerOwner) -> bool {
         false
     }
@@ -443,8 +443,8 @@ pub trait Engine: Send + Sync + 'static {
     /// The state of the engine.
     fn status(&self) -> EngineStatus;
 
-    /// The number of owners that have a place on each machine that lends its workers, by the machine's name. Empty in an
-    /// engine of one machine.
+    /// The number of sources, deployments and single calls that have their place on each machine, by the machine's name. Empty
+    /// in an engine of one machine.
     fn places(&self) -> BTreeMap<String, usize> {
         BTreeMap::new()
     }

@@ -114,11 +114,6 @@ impl Replier {
         }
     }
 
-    /// The same for somebody who waits elsewhere than where the answer is given.
-    pub(crate) fn take_room(&mut self) -> Option<BoxFuture<'static, ()>> {
-        self.room.take()
-    }
-
     /// Answers the run. If it has ended meanwhile, the answer is dropped.
     pub fn answer(mut self, reply: StoreReply) {
         if let Some(send) = self.send.take() {

@@ -27,10 +27,10 @@ use tokio::sync::mpsc;
 pub use self::{lender::lend, spread::SpreadEngine, weight::Weight};
 
 /// The time between two words of a machine that has nothing to say.
-const WORD_EVERY: Duration = Duration::from_secs(2);
-/// The silence of the borrower after which a lender ends its runs. Shorter than the other one, so that a run that is
-/// begun again elsewhere has ended here, if the machines' clocks run equally fast.
-const LENDER_WAITS: Duration = Duration::from_secs(6);
+const WORD_EVERY: Duration = Duration::from_secs(1);
+/// The silence of the borrower after which a lender ends its runs. Shorter than the other one by more than a word and the
+/// end of a worker take, so that a run that is begun again elsewhere has ended here.
+const LENDER_WAITS: Duration = Duration::from_secs(5);
 /// The silence of a lender after which its runs count as lost.
 const BORROWER_WAITS: Duration = Duration::from_secs(8);
 

@@ -13,17 +13,24 @@ use crate::{
 /// A certificate for the loopback address and its key, in files that a server reads.
 pub struct CertificateFiles {
     folder: TempDir,
+    hosts: Vec<String>,
 }
 
 impl CertificateFiles {
-    /// Issues the first certificate.
+    /// Issues the first certificate of a node on the loopback interface.
     #[expect(
         clippy::new_without_default,
         reason = "it writes files, which nothing that is there by default does"
     )]
     pub fn new() -> Self {
+        Self::of(&["127.0.0.1", "localhost"])
+    }
+
+    /// Issues the first certificate of these hosts.
+    pub fn of(hosts: &[&str]) -> Self {
         let folder = TempDir::with_prefix("headwater-certificate-").unwrap();
-        let files = Self { folder };
+        let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
+        let files = Self { folder, hosts };
         std::fs::write(files.authority(), authority()).unwrap();
         files.renew();
         files
@@ -46,7 +53,8 @@ impl CertificateFiles {
 
     /// Issues another certificate in place of the former.
     pub fn renew(&self) {
-        let (certificate, key) = certificate(&["127.0.0.1", "localhost"]);
+        let hosts: Vec<_> = self.hosts.iter().map(String::as_str).collect();
+        let (certificate, key) = certificate(&hosts);
         std::fs::write(self.cert(), certificate).unwrap();
         std::fs::write(self.key(), key).unwrap();
     }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::Value;
 
 use crate::{
+    certificate::CertificateFiles,
     client::Client,
     database::Database,
     node::{Node, NodeBuilder},
@@ -25,6 +26,21 @@ impl NodeBuilder {
             .database(database)
             .env("HEADWATER_CLUSTER_SECRET", CLUSTER_SECRET)
             .env("HEADWATER_NODE_ADDRESS", &address)
+    }
+}
+
+impl NodeBuilder {
+    /// The same, with HTTPS between the nodes and for clients. The files have to stay as long as the node.
+    #[must_use]
+    pub fn of_encrypted_cluster(self, database: &Arc<Database>) -> (Self, CertificateFiles) {
+        let builder = self.of_cluster(database);
+        let address = builder.listens_at();
+        let files = CertificateFiles::of(&[&address.ip().to_string()]);
+        let builder = builder
+            .encrypted(&files)
+            .flag(&format!("--ca-file={}", files.authority().display()))
+            .env("HEADWATER_NODE_ADDRESS", &format!("https://{address}"));
+        (builder, files)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn trust(file: &Path) -> Result<()> {
     };
     let pem = std::fs::read(file).map_err(|error| refused(&format!("cannot read it: {error}")))?;
     let certificates = CaCertificates::from_pem(&pem).map_err(|error| refused(&error))?;
-    let config = config(certificates).context("--ca-file")?;
+    let config = trusting(certificates.certificates().to_vec()).context("--ca-file")?;
     // Once in the life of a process.
     let _ = OF_FILE.set(config);
     Ok(())
@@ -54,9 +54,12 @@ pub(crate) fn http_client() -> reqwest::ClientBuilder {
     }
 }
 
-fn config(certificates: CaCertificates) -> Result<ClientConfig> {
+/// The settings of a client that trusts the system's authorities, and these certificates.
+///
+/// # Errors
+/// The system's authorities cannot be read.
+pub(crate) fn trusting(given: Vec<CertificateDer<'static>>) -> Result<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
-    let given = certificates.certificates().to_vec();
     let others = Verifier::new_with_extra_roots(given.clone(), Arc::clone(&provider))?;
     let verifier = OwnOrSigned { given, others };
     let mut config = builder(provider)?

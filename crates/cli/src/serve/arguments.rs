@@ -72,7 +72,7 @@ options! {
     /// same; give it in the environment or the file
     #[arg(long, env = "HEADWATER_CLUSTER_SECRET", value_name = "SECRET", hide_env_values = true)]
     cluster_secret: String,
-    /// Address at which the other nodes of the cluster reach this one, such as http://10.0.0.5:3000
+    /// Address at which the other nodes of the cluster reach this one, such as http://10.0.0.5:3000; https with --tls-cert
     #[arg(long, env = "HEADWATER_NODE_ADDRESS", value_name = "URL")]
     node_address: String,
     /// URL of this node as seen from outside; https with --tls-cert [default: http://ADDRESS]

@@ -4,6 +4,7 @@
 
 mod address;
 mod borrowing;
+mod connecting;
 mod door;
 mod keys;
 mod lending;
@@ -15,20 +16,23 @@ mod secret;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use tokio::net::TcpListener;
+use futures::future::join;
+use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::{
     address::NodeAddress,
+    connecting::Connecting,
     door::Door,
     lending::Lending,
     membership::Membership,
     office::{Office, Stopped},
+    passing::Passing,
 };
 pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use super::{
-    arguments::ServeArguments, node, setup::Setup, stop_signals::StopSignals, store::NodeStore,
-    systemd,
+    arguments::ServeArguments, network::Network, node, setup::Setup, stop_signals::StopSignals,
+    store::NodeStore, systemd,
 };
 use crate::usage_error::UsageError;
 
@@ -63,17 +67,25 @@ impl ClusterOptions {
         if options.database_url.is_none() {
             return Err(UsageError::missing("--database-url", "--cluster-secret"));
         }
-        if options.tls_cert.is_some() {
-            return Err(UsageError(
-                "--tls-cert: the nodes of a cluster speak plain HTTP with each other on --listen; leave it out, and let a proxy \
-                 before the nodes speak HTTPS"
-                    .to_owned(),
-            ));
+        let wrong = |reason: &str| UsageError(format!("--node-address: {reason}"));
+        let address: NodeAddress = address.parse().map_err(wrong)?;
+        match (address.is_encrypted(), options.tls_cert.is_some()) {
+            (false, true) => {
+                return Err(wrong(
+                    "must begin with https://, as the node speaks HTTPS with --tls-cert, to other nodes too",
+                ));
+            }
+            (true, false) => {
+                return Err(UsageError::missing(
+                    "--tls-cert",
+                    "--node-address https://…",
+                ));
+            }
+            (true, true) | (false, false) => {}
         }
-        let wrong = |reason| UsageError(format!("--node-address: {reason}"));
         Ok(Some(Self {
             secret: ClusterSecret::of(&secret)?,
-            address: address.parse().map_err(wrong)?,
+            address,
         }))
     }
 }
@@ -103,7 +115,10 @@ pub(super) async fn serve(
     let grace = node::shutdown_grace(&setup.options);
     let stopping = CancellationToken::new();
     let endpoint_domain = setup.options.endpoint_domain.as_deref();
-    let door = Door::new(secret.clone(), endpoint_domain, stopping.clone(), grace);
+    let network = Network::of(&setup.options)?;
+    let connecting = Connecting::trusting(network.ca.as_ref())?;
+    let passing = Passing::new(secret.clone(), connecting.clone());
+    let door = Door::new(passing, endpoint_domain, stopping.clone(), grace);
     let mut signals = StopSignals::watch()?;
     let components = setup.server(door.router(), CancellationToken::new());
     let config = node::engine_config(setup).await?;
@@ -117,6 +132,7 @@ pub(super) async fn serve(
         database,
         door,
         secret,
+        connecting,
         lending: Arc::clone(&lending),
         itself: membership.itself(),
     };
@@ -131,25 +147,28 @@ pub(super) async fn serve(
     };
     systemd::stopping();
     stopping.cancel();
-    // Before the connections end, of which one is the conversation about them.
-    lending.end(grace).await;
-    let (ended, within) = match stopped {
+    let ended = match stopped {
         Stopped::Leading(running) => {
             running.tell_stopping(setup.notes);
             let ended = running.stop(setup.notes, signals.another()).await;
-            (Some(ended), CLOSED_WITHIN)
+            tokio::select! {
+                _ = timeout(CLOSED_WITHIN, public) => {}
+                () = signals.another() => {}
+            }
+            Some(ended)
         }
         Stopped::Following => {
             setup.notes.note(
-                "stopping: requests that are being passed on have the time of --shutdown-grace to end",
+                "stopping: requests that are being passed on, and runs for the node that leads, have the time of --shutdown-grace to \
+                 end",
             );
-            (None, grace)
+            tokio::select! {
+                _ = join(lending.end(grace), timeout(grace, public)) => {}
+                () = signals.another() => lending.end(Duration::ZERO).await,
+            }
+            None
         }
     };
-    tokio::select! {
-        _ = tokio::time::timeout(within, public) => {}
-        () = signals.another() => {}
-    }
     membership.end().await;
     if let Some(ended) = ended {
         ended.close().await;

@@ -188,11 +188,7 @@ impl DataDir {
 
     /// Listens there, in place of a former node.
     pub(crate) fn bind_api_socket(&self) -> Result<UnixListener> {
-        let path = self.api_socket();
-        // Binding says so if it could not be removed.
-        let _ = fs::remove_file(&path);
-        UnixListener::bind(&path)
-            .with_context(|| format!("cannot open the API's socket {}", path.display()))
+        bind_socket(&self.api_socket())
     }
 
     /// Whether secret keys are kept in the folder.
@@ -356,6 +352,14 @@ pub(super) fn write_private(path: &Path, text: &str) -> Result<()> {
     fs::File::open(folder)
         .and_then(|folder| folder.sync_all())
         .with_context(failed)
+}
+
+/// Listens at the API's socket, in place of whatever is left of a former one.
+pub(crate) fn bind_socket(path: &Path) -> Result<UnixListener> {
+    // Binding says so if it could not be removed.
+    let _ = fs::remove_file(path);
+    UnixListener::bind(path)
+        .with_context(|| format!("cannot open the API's socket {}", path.display()))
 }
 
 #[cfg(test)]

@@ -13,15 +13,17 @@ use bytes::Bytes;
 use headwater_model::outcome::Outcome;
 use parking_lot::Mutex;
 use tokio::{
-    sync::{mpsc, oneshot},
-    time::{Instant, MissedTickBehavior, interval, timeout},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
+    time::{MissedTickBehavior, interval, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     BORROWER_WAITS, WORD_EVERY, Wire,
     frames::{Frames, frame},
-    messages::{Answer, Call, Errand, Given, Order, Question, Report, Run, Said, Spec, Wanted},
+    messages::{
+        Answer, Call, Errand, Given, Order, Question, Report, Run, Said, Spec, Texts, Wanted,
+    },
     weight::Weight,
 };
 use crate::{
@@ -34,6 +36,8 @@ use crate::{
 
 /// The time in which a lender gives its workers up at the end.
 const GIVEN_UP_WITHIN: Duration = Duration::from_secs(5);
+/// Answers on their way to a run at a time.
+const ANSWERS_MAX: usize = 64;
 const LOST: &str = "the node that ran it was lost";
 
 /// The workers of another machine, until it is lost.
@@ -44,7 +48,8 @@ pub(super) struct Borrowed {
     next: AtomicU64,
     calls: Mutex<HashMap<Call, UnderWay>>,
     errands: Mutex<HashMap<Errand, oneshot::Sender<bool>>>,
-    rooms: Mutex<HashMap<Question, oneshot::Sender<()>>>,
+    /// Answers that are on their way to their runs.
+    answering: Mutex<HashMap<Question, OwnedSemaphorePermit>>,
     numbers: Mutex<Numbers>,
     /// Whether the other machine is about to stop.
     is_leaving: AtomicBool,
@@ -65,6 +70,8 @@ struct UnderWay {
     run: RunId,
     sink: RunSink,
     state: Arc<dyn WorkerState>,
+    /// Room for answers on their way to it.
+    answers: Arc<Semaphore>,
     /// `None` once it was begun.
     begun: Option<oneshot::Sender<Result<(), EngineError>>>,
 }
@@ -79,7 +86,7 @@ impl Borrowed {
             next: AtomicU64::new(1),
             calls: Mutex::default(),
             errands: Mutex::default(),
-            rooms: Mutex::default(),
+            answering: Mutex::default(),
             numbers: Mutex::default(),
             is_leaving: AtomicBool::new(false),
             is_spared: AtomicBool::new(false),
@@ -124,16 +131,22 @@ impl Borrowed {
     pub(super) async fn invoke(
         &self,
         worker: &WorkerSpec,
-        invocation: Invocation,
-        sink: RunSink,
+        invocation: &Invocation,
+        sink: &RunSink,
     ) -> Result<(), EngineError> {
         let call = self.number();
         let (begun, answered) = oneshot::channel();
         let under_way = UnderWay {
             run: invocation.run,
-            sink,
+            sink: sink.clone(),
             state: Arc::clone(&worker.state),
+            answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
             begun: Some(begun),
+        };
+        let order = Order::Invoke {
+            call,
+            worker: Spec::of(worker),
+            run: Run::of(invocation)?,
         };
         {
             let mut calls = self.calls.lock();
@@ -142,11 +155,6 @@ impl Borrowed {
             }
             calls.insert(call, under_way);
         }
-        let order = Order::Invoke {
-            call,
-            worker: Spec::of(worker),
-            run: Run::of(invocation),
-        };
         if let Err(error) = self.order(&order, &[]) {
             self.calls.lock().remove(&call);
             return Err(error);
@@ -201,43 +209,46 @@ impl Borrowed {
     /// It cannot be said.
     fn order(&self, order: &Order, beside: &[u8]) -> Result<(), EngineError> {
         let frame = frame(order, beside)?;
-        if let Some(outgoing) = &*self.outgoing.lock() {
-            // The end of the conversation is noticed by the one who listens.
-            let _ = outgoing.send(frame);
-        }
+        let outgoing = self.outgoing.lock();
+        let outgoing = outgoing.as_ref();
+        let outgoing = outgoing.ok_or_else(|| EngineError::WorkerLost(LOST.to_owned()))?;
+        // The end of the conversation is noticed by the one who listens.
+        let _ = outgoing.send(frame);
         Ok(())
     }
 
     fn say(&self, order: &Order, beside: &[u8]) {
-        if let Err(error) = self.order(order, beside) {
-            tracing::error!(%error, node = self.name, "cannot tell another node what to do");
+        match self.order(order, beside) {
+            // It is over; nothing of it is left there.
+            Ok(()) | Err(EngineError::WorkerLost(_)) => {}
+            Err(error) => {
+                tracing::error!(%error, node = self.name, "cannot tell another node what to do");
+            }
         }
     }
 
     async fn listen(self: Arc<Self>, mut frames: Frames) {
         let mut word = interval(WORD_EVERY);
         word.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard_at = Instant::now();
         loop {
+            let silent_at = frames.heard_at() + BORROWER_WAITS;
             tokio::select! {
                 report = frames.next() => match report {
-                    Ok(Some((report, beside))) => {
-                        heard_at = Instant::now();
-                        self.hear(report, beside);
-                    }
+                    Ok(Some((report, beside))) => self.hear(report, beside),
                     Ok(None) => break,
                     Err(error) => {
-                        tracing::warn!(%error, node = self.name, "a node that lends workers cannot be understood");
+                        tracing::warn!(%error, node = self.name, "a node that lends workers is gone");
                         break;
                     }
                 },
-                _ = word.tick() => {
-                    if heard_at.elapsed() > BORROWER_WAITS {
-                        tracing::warn!(node = self.name, "a node that lends workers is silent; its runs count as lost");
-                        break;
-                    }
-                    self.say(&Order::Alive, &[]);
+                _ = word.tick() => self.say(&Order::Alive, &[]),
+                () = sleep_until(silent_at) => {
+                    tracing::warn!(node = self.name, "a node that lends workers is silent; its runs count as lost");
+                    break;
                 }
+            }
+            if self.is_leaving.load(Relaxed) && self.calls.lock().is_empty() {
+                drop(self.outgoing.lock().take());
             }
         }
         self.lose();
@@ -253,7 +264,7 @@ impl Borrowed {
             let _ = under_way.sink.send((under_way.run, lost));
         }
         self.errands.lock().clear();
-        self.rooms.lock().clear();
+        self.answering.lock().clear();
     }
 
     fn hear(self: &Arc<Self>, report: Report, beside: Bytes) {
@@ -277,7 +288,7 @@ impl Borrowed {
                     .map(|begun| begun.send(Err(error)));
             }
             Report::Said { call, said } => self.pass(call, said.with_body(beside)),
-            Report::HasRoom { question } => drop(self.rooms.lock().remove(&question)),
+            Report::Taken { question } => drop(self.answering.lock().remove(&question)),
             Report::Done { errand, is_done } => {
                 let waiting = self.errands.lock().remove(&errand);
                 waiting.map(|waiting| waiting.send(is_done));
@@ -304,10 +315,10 @@ impl Borrowed {
         tokio::spawn(async move {
             let given = match what {
                 Wanted::Artifact => state.artifact().await.map(|bytes| (Given::Artifact, bytes)),
-                Wanted::KeyValues => state
-                    .key_values()
-                    .await
-                    .map(|map| (Given::KeyValues(map), Bytes::new())),
+                Wanted::KeyValues => {
+                    let values = state.key_values().await.and_then(|map| Texts::of(&map));
+                    values.map(|values| (Given::KeyValues(values), Bytes::new()))
+                }
             };
             let (given, beside) =
                 given.unwrap_or_else(|error| (Given::Refused(error), Bytes::new()));
@@ -317,12 +328,12 @@ impl Borrowed {
 
     /// Passes a message of a run on to whoever has begun it.
     fn pass(self: &Arc<Self>, call: Call, said: Said) {
-        let message = self.message(said);
         let mut calls = self.calls.lock();
         let Some(under_way) = calls.get(&call) else {
             return;
         };
         let (run, sink) = (under_way.run, under_way.sink.clone());
+        let message = self.message(said, &under_way.answers);
         if matches!(message, RunMessage::Outcome(_))
             && let Some(begun) = calls.remove(&call).and_then(|run| run.begun)
         {
@@ -332,7 +343,7 @@ impl Borrowed {
         let _ = sink.send((run, message));
     }
 
-    fn message(self: &Arc<Self>, said: Said) -> RunMessage {
+    fn message(self: &Arc<Self>, said: Said, answers: &Arc<Semaphore>) -> RunMessage {
         match said {
             Said::Emit(emit) => RunMessage::Emit(emit),
             Said::Respond(response) => RunMessage::Respond(response),
@@ -345,14 +356,14 @@ impl Borrowed {
                 store,
                 operation,
             } => {
-                let reply = self.replier(question);
+                let reply = self.replier(question, answers);
                 RunMessage::StoreAsked(StoreRequest {
                     store,
                     operation,
                     reply,
                 })
             }
-            Said::Outcome(outcome) => RunMessage::Outcome(outcome),
+            Said::Outcome(ended) => RunMessage::Outcome(ended.into_outcome()),
             Said::Skipped => RunMessage::Step(StepMessage::Skipped),
             Said::Flow(flow) => RunMessage::Step(StepMessage::Flow(flow)),
             Said::Sent(sent) => RunMessage::Step(StepMessage::Sent(sent)),
@@ -367,7 +378,7 @@ impl Borrowed {
                 operation,
                 arguments,
             } => {
-                let reply = self.replier(question);
+                let reply = self.replier(question, answers);
                 let request = ServiceRequest {
                     service,
                     operation,
@@ -379,16 +390,19 @@ impl Borrowed {
         }
     }
 
-    fn replier(self: &Arc<Self>, question: Question) -> Replier {
-        let (has_room, room) = oneshot::channel();
-        self.rooms.lock().insert(question, has_room);
-        let borrowed = Arc::clone(self);
+    /// The way back to a run. Its answers have room as long as few are on their way: one that never reads must not fill the
+    /// memory of two machines.
+    fn replier(self: &Arc<Self>, question: Question, answers: &Arc<Semaphore>) -> Replier {
+        let (answering, waiting) = (Arc::clone(self), Arc::clone(self));
         let answer = move |reply| {
             let answer = Answer::of(reply);
-            borrowed.say(&Order::Answer { question, answer }, &[]);
+            answering.say(&Order::Answer { question, answer }, &[]);
         };
+        let answers = Arc::clone(answers);
         Replier::new(answer, async move {
-            let _ = room.await;
+            if let Ok(permit) = answers.acquire_owned().await {
+                waiting.answering.lock().insert(question, permit);
+            }
         })
     }
 }

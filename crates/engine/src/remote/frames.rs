@@ -6,6 +6,7 @@ use std::io;
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures::{StreamExt as _, stream::BoxStream};
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::Instant;
 
 use crate::api::EngineError;
 
@@ -41,6 +42,7 @@ fn length(part: usize) -> Result<[u8; 4], EngineError> {
 pub(super) struct Frames {
     pieces: BoxStream<'static, io::Result<Bytes>>,
     buffer: BytesMut,
+    heard_at: Instant,
 }
 
 impl Frames {
@@ -48,7 +50,13 @@ impl Frames {
         Self {
             pieces,
             buffer: BytesMut::new(),
+            heard_at: Instant::now(),
         }
+    }
+
+    /// The time at which the last piece came: one of a long message is no silence.
+    pub(super) fn heard_at(&self) -> Instant {
+        self.heard_at
     }
 
     /// The next message with the bytes beside it; `None` once the other side is gone. Loses nothing when it is dropped.
@@ -67,7 +75,10 @@ impl Frames {
                 }
             }
             match self.pieces.next().await {
-                Some(piece) => self.buffer.extend_from_slice(&piece?),
+                Some(piece) => {
+                    self.buffer.extend_from_slice(&piece?);
+                    self.heard_at = Instant::now();
+                }
                 None => return Ok(None),
             }
         }

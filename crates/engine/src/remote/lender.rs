@@ -13,14 +13,16 @@ use serde_json::{Map, Value};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
-    time::{Instant, MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval, sleep_until},
 };
-use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     LENDER_WAITS, WORD_EVERY, Wire,
     frames::{Frames, frame},
-    messages::{Call, Given, Order, Question, Report, Run, Said, Spec, Wanted},
+    messages::{
+        Answer, Call, Ended, Errand, Given, Order, Question, Report, Run, Said, Spec, Wanted,
+    },
 };
 use crate::{
     api::{Engine, EngineError, RunMessage, RunSink, WorkerOwner, WorkerSpec, WorkerState},
@@ -28,28 +30,40 @@ use crate::{
     step::StepMessage,
 };
 
-/// Lends the engine's workers until the borrower is gone or silent, or, once `leaving` is cancelled, until its last run has
-/// ended. Then no worker has anything of the borrower any more.
+/// Lends the engine's workers until the borrower is gone or silent. Once `leaving` is cancelled, it takes no more runs, and the
+/// borrower goes when it has none left. In the end no worker has anything of the borrower any more.
 pub async fn lend(engine: Arc<dyn Engine>, wire: Wire, leaving: CancellationToken) {
     let (sink, messages) = mpsc::unbounded_channel();
+    let (done, errands) = mpsc::unbounded_channel();
     let lender = Arc::new(Lender {
         engine,
         outgoing: wire.outgoing,
         sink,
+        done,
+        leaving,
         under_way: Mutex::default(),
         owners: Mutex::default(),
         wanted: Mutex::default(),
         questions: Mutex::default(),
     });
-    let telling = AbortOnDropHandle::new(tokio::spawn(Arc::clone(&lender).tell(messages)));
-    let mut orders = JoinSet::new();
-    lender
-        .obey_all(Frames::of(wire.incoming), leaving, &mut orders)
-        .await;
+    let mut conversation = Conversation {
+        frames: Frames::of(wire.incoming),
+        messages,
+        errands,
+        orders: JoinSet::new(),
+    };
+    conversation.hold(&lender).await;
     // Before workers are taken away: an order that is being carried out would get another one.
-    orders.shutdown().await;
+    conversation.orders.shutdown().await;
     lender.give_all_up().await;
-    drop(telling);
+}
+
+/// All that the lender hears.
+struct Conversation {
+    frames: Frames,
+    messages: mpsc::UnboundedReceiver<(Call, RunMessage)>,
+    errands: mpsc::UnboundedReceiver<(Errand, bool)>,
+    orders: JoinSet<()>,
 }
 
 struct Lender {
@@ -57,7 +71,9 @@ struct Lender {
     outgoing: mpsc::UnboundedSender<Bytes>,
     /// The runs' messages, in the order of all.
     sink: RunSink,
-    under_way: Mutex<HashSet<Call>>,
+    done: mpsc::UnboundedSender<(Errand, bool)>,
+    leaving: CancellationToken,
+    under_way: Mutex<HashMap<Call, WorkerOwner>>,
     /// The owners that may have a place.
     owners: Mutex<HashSet<WorkerOwner>>,
     wanted: Mutex<HashMap<(Call, Wanted), oneshot::Sender<(Given, Bytes)>>>,
@@ -71,54 +87,50 @@ struct Questions {
     open: HashMap<Question, Replier>,
 }
 
-impl Lender {
-    async fn obey_all(
-        self: &Arc<Self>,
-        mut frames: Frames,
-        leaving: CancellationToken,
-        orders: &mut JoinSet<()>,
-    ) {
+impl Conversation {
+    async fn hold(&mut self, lender: &Arc<Lender>) {
         let mut word = interval(WORD_EVERY);
         word.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard_at = Instant::now();
         let mut is_leaving = false;
-        while !(is_leaving && self.under_way.lock().is_empty()) {
+        loop {
+            let silent_at = self.frames.heard_at() + LENDER_WAITS;
             tokio::select! {
-                order = frames.next() => match order {
-                    Ok(Some((order, beside))) => {
-                        heard_at = Instant::now();
-                        self.obey(order, beside, orders);
-                    }
+                order = self.frames.next() => match order {
+                    Ok(Some((order, beside))) => lender.obey(order, beside, &mut self.orders),
                     Ok(None) => return,
                     Err(error) => {
-                        tracing::warn!(%error, "the node that borrowed workers cannot be understood");
+                        tracing::warn!(%error, "the node that borrowed workers is gone");
                         return;
                     }
                 },
-                _ = word.tick() => {
-                    if heard_at.elapsed() > LENDER_WAITS {
-                        tracing::warn!("the node that borrowed workers is silent; its runs end here");
-                        return;
+                Some((call, message)) = self.messages.recv() => lender.tell(call, message),
+                Some((errand, is_done)) = self.errands.recv() => {
+                    // Whoever waits for it has heard all that the runs said before.
+                    while let Ok((call, message)) = self.messages.try_recv() {
+                        lender.tell(call, message);
                     }
-                    self.say_alive(is_leaving);
+                    lender.report(&Report::Done { errand, is_done }, &[]);
                 }
-                () = leaving.cancelled(), if !is_leaving => {
+                _ = word.tick() => lender.say_alive(),
+                () = sleep_until(silent_at) => {
+                    tracing::warn!("the node that borrowed workers is silent; its runs end here");
+                    return;
+                }
+                () = lender.leaving.cancelled(), if !is_leaving => {
                     is_leaving = true;
-                    self.say_alive(true);
+                    lender.say_alive();
                 }
-                Some(_) = orders.join_next() => {}
+                Some(_) = self.orders.join_next() => {}
             }
         }
     }
+}
 
+impl Lender {
     fn obey(self: &Arc<Self>, order: Order, beside: Bytes, orders: &mut JoinSet<()>) {
         let lender = Arc::clone(self);
         match order {
-            Order::Invoke { call, worker, run } => {
-                self.under_way.lock().insert(call);
-                self.owners.lock().insert(worker.owner.clone());
-                orders.spawn(lender.invoke(call, worker, run));
-            }
+            Order::Invoke { call, worker, run } => self.begin(call, worker, run, orders),
             Order::Given { call, what, given } => {
                 if let Some(waiting) = self.wanted.lock().remove(&(call, what)) {
                     let _ = waiting.send((given, beside));
@@ -127,7 +139,7 @@ impl Lender {
             Order::Answer { question, answer } => {
                 let asked = self.questions.lock().open.remove(&question);
                 if let Some(replier) = asked {
-                    replier.answer(answer.into_reply());
+                    orders.spawn(lender.answer(question, replier, answer));
                 }
             }
             Order::ForgetTmp { owner, tmp } => {
@@ -136,58 +148,86 @@ impl Lender {
             Order::Release { errand, owner } => {
                 orders.spawn(async move {
                     let is_done = lender.engine.release(&owner).await;
-                    if is_done {
-                        lender.owners.lock().remove(&owner);
-                    }
-                    lender.report(&Report::Done { errand, is_done }, &[]);
+                    lender.has_left(&owner, is_done);
+                    let _ = lender.done.send((errand, is_done));
                 });
             }
             Order::Evict { errand, owner } => {
                 orders.spawn(async move {
                     lender.engine.evict(&owner).await;
-                    let is_done = true;
-                    lender.report(&Report::Done { errand, is_done }, &[]);
+                    lender.has_left(&owner, true);
+                    let _ = lender.done.send((errand, true));
                 });
             }
             Order::Alive => {}
         }
     }
 
-    async fn invoke(self: Arc<Self>, call: Call, worker: Spec, run: Run) {
-        let worker = WorkerSpec {
+    fn begin(self: &Arc<Self>, call: Call, worker: Spec, run: Run, orders: &mut JoinSet<()>) {
+        let owner = worker.owner.clone();
+        let refused = match run.into_invocation(call) {
+            _ if self.leaving.is_cancelled() => {
+                EngineError::WorkerLost("the node is about to stop".to_owned())
+            }
+            Err(error) => error,
+            Ok(invocation) => {
+                self.under_way.lock().insert(call, owner.clone());
+                self.owners.lock().insert(owner);
+                let lender = Arc::clone(self);
+                let worker = self.worker(call, worker);
+                orders.spawn(async move {
+                    let sink = lender.sink.clone();
+                    let refused = lender.engine.invoke(&worker, invocation, sink).await.err();
+                    if refused.is_some() {
+                        lender.under_way.lock().remove(&call);
+                    }
+                    lender.report(&Report::Invoked { call, refused }, &[]);
+                });
+                return;
+            }
+        };
+        let refused = Some(refused);
+        self.report(&Report::Invoked { call, refused }, &[]);
+    }
+
+    fn worker(self: &Arc<Self>, call: Call, worker: Spec) -> WorkerSpec {
+        let lender = Arc::clone(self);
+        WorkerSpec {
             owner: worker.owner,
             tenant: worker.tenant.into(),
             is_isolated: worker.is_isolated,
             heap_mib: worker.heap_mib,
             artifact_hash: worker.artifact_hash,
             env: worker.env,
-            state: Arc::new(State {
-                call,
-                lender: Arc::clone(&self),
-            }),
-        };
-        let invocation = run.into_invocation(call);
-        let invoked = self.engine.invoke(&worker, invocation, self.sink.clone());
-        let refused = invoked.await.err();
-        if refused.is_some() {
+            state: Arc::new(State { call, lender }),
+        }
+    }
+
+    /// Answers a run once it has room: the borrower has few answers on their way to each run.
+    async fn answer(self: Arc<Self>, question: Question, mut replier: Replier, answer: Answer) {
+        replier.room().await;
+        replier.answer(answer.into_reply());
+        self.report(&Report::Taken { question }, &[]);
+    }
+
+    /// Forgets an owner that has no place any more, unless it is getting one again.
+    fn has_left(&self, owner: &WorkerOwner, has_left: bool) {
+        let is_under_way = || self.under_way.lock().values().any(|other| other == owner);
+        if has_left && !is_under_way() {
+            self.owners.lock().remove(owner);
+        }
+    }
+
+    fn tell(&self, call: Call, message: RunMessage) {
+        if matches!(message, RunMessage::Outcome(_)) {
             self.under_way.lock().remove(&call);
         }
-        self.report(&Report::Invoked { call, refused }, &[]);
+        let mut said = self.said(message);
+        let body = said.take_body();
+        self.report(&Report::Said { call, said }, &body);
     }
 
-    async fn tell(self: Arc<Self>, mut messages: mpsc::UnboundedReceiver<(Call, RunMessage)>) {
-        while let Some((call, message)) = messages.recv().await {
-            let is_last = matches!(message, RunMessage::Outcome(_));
-            let mut said = self.said(message);
-            let body = said.take_body();
-            self.report(&Report::Said { call, said }, &body);
-            if is_last {
-                self.under_way.lock().remove(&call);
-            }
-        }
-    }
-
-    fn said(self: &Arc<Self>, message: RunMessage) -> Said {
+    fn said(&self, message: RunMessage) -> Said {
         match message {
             RunMessage::Emit(emit) => Said::Emit(emit),
             RunMessage::Respond(response) => Said::Respond(response),
@@ -201,11 +241,11 @@ impl Lender {
                 operation: request.operation,
             },
             RunMessage::Step(step) => self.said_by_step(step),
-            RunMessage::Outcome(outcome) => Said::Outcome(outcome),
+            RunMessage::Outcome(outcome) => Said::Outcome(Ended::of(&outcome)),
         }
     }
 
-    fn said_by_step(self: &Arc<Self>, step: StepMessage) -> Said {
+    fn said_by_step(&self, step: StepMessage) -> Said {
         match step {
             StepMessage::Skipped => Said::Skipped,
             StepMessage::Flow(flow) => Said::Flow(flow),
@@ -222,23 +262,12 @@ impl Lender {
         }
     }
 
-    /// Keeps the way back to a run that asks, and tells the borrower once the run has room for an answer.
-    fn ask(self: &Arc<Self>, mut reply: Replier) -> Question {
-        let room = reply.take_room();
-        let question = {
-            let mut questions = self.questions.lock();
-            questions.asked += 1;
-            let question = questions.asked;
-            questions.open.insert(question, reply);
-            question
-        };
-        let lender = Arc::clone(self);
-        tokio::spawn(async move {
-            if let Some(room) = room {
-                room.await;
-            }
-            lender.report(&Report::HasRoom { question }, &[]);
-        });
+    /// Keeps the way back to a run that asks.
+    fn ask(&self, reply: Replier) -> Question {
+        let mut questions = self.questions.lock();
+        questions.asked += 1;
+        let question = questions.asked;
+        questions.open.insert(question, reply);
         question
     }
 
@@ -249,12 +278,12 @@ impl Lender {
         self.questions.lock().open.clear();
     }
 
-    fn say_alive(&self, is_leaving: bool) {
+    fn say_alive(&self) {
         let status = self.engine.status();
         let alive = Report::Alive {
             warm: status.warm_workers,
             workers: status.source_workers,
-            is_leaving,
+            is_leaving: self.leaving.is_cancelled(),
         };
         self.report(&alive, &[]);
     }
@@ -298,7 +327,7 @@ impl WorkerState for State {
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
         match self.want(Wanted::KeyValues).await? {
-            (Given::KeyValues(map), _) => Ok(map),
+            (Given::KeyValues(values), _) => values.into_values(),
             _ => Err(EngineError::Protocol("key-values were wanted".to_owned())),
         }
     }

@@ -1,14 +1,19 @@
 //! The words of two machines about runs. Both have the same version, so that the words are nobody else's business.
+//!
+//! Values of components stay JSON text, which is read where it is used, as from a worker: no value makes a word unreadable.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use headwater_model::{event::Emit, hash::ArtifactHash, outcome::Outcome};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{
-    api::{EngineError, Entry, Export, Invocation, KvChange, LogLevel, WorkerOwner, WorkerSpec},
+    api::{EngineError, Export, Invocation, KvChange, LogLevel, WorkerOwner, WorkerSpec},
     data_store::{StoreOperation, StoreReply},
     json_if_any,
     response::Response,
@@ -75,8 +80,8 @@ pub(super) enum Report {
         call: Call,
         said: Said,
     },
-    /// The run has read most of the answers before this question.
-    HasRoom {
+    /// The run has got the answer, and had read most of the earlier ones.
+    Taken {
         question: Question,
     },
     Done {
@@ -105,10 +110,10 @@ pub(super) struct Spec {
 /// `Invocation` under the name that both sides know it by.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Run {
-    pub(super) entry: Entry,
-    pub(super) event: Box<RawValue>,
-    pub(super) props: Map<String, Value>,
-    pub(super) wall: Option<Duration>,
+    entry: Box<RawValue>,
+    event: Box<RawValue>,
+    props: Texts,
+    wall: Option<Duration>,
 }
 
 /// A part of a component that only the borrower has.
@@ -122,7 +127,7 @@ pub(super) enum Wanted {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Given {
     Artifact,
-    KeyValues(Map<String, Value>),
+    KeyValues(Texts),
     Refused(EngineError),
 }
 
@@ -166,8 +171,19 @@ pub(super) enum Said {
         operation: String,
         arguments: Box<RawValue>,
     },
-    Outcome(Outcome),
+    Outcome(Ended),
 }
+
+/// `Outcome`, in which nothing and `null` stay apart.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Ended {
+    Returned(#[serde(with = "json_if_any")] Option<Box<RawValue>>),
+    Otherwise(Box<RawValue>),
+}
+
+/// Values by name, in their order.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Texts(Vec<(String, Box<RawValue>)>);
 
 impl Spec {
     pub(super) fn of(worker: &WorkerSpec) -> Self {
@@ -183,24 +199,85 @@ impl Spec {
 }
 
 impl Run {
-    pub(super) fn of(invocation: Invocation) -> Self {
-        Self {
-            entry: invocation.entry,
+    /// # Errors
+    /// A value has no JSON.
+    pub(super) fn of(invocation: &Invocation) -> Result<Self, EngineError> {
+        Ok(Self {
+            entry: to_raw_value(&invocation.entry).map_err(unreadable)?,
             event: (*invocation.event).to_owned(),
-            props: invocation.props,
+            props: Texts::of(&invocation.props)?,
             wall: invocation.wall,
-        }
+        })
     }
 
-    pub(super) fn into_invocation(self, call: Call) -> Invocation {
-        Invocation {
+    /// # Errors
+    /// A value cannot be read.
+    pub(super) fn into_invocation(self, call: Call) -> Result<Invocation, EngineError> {
+        Ok(Invocation {
             run: call,
-            entry: self.entry,
+            entry: serde_json::from_str(self.entry.get()).map_err(unreadable)?,
             event: self.event.into(),
-            props: self.props,
+            props: self.props.into_values()?,
             wall: self.wall,
-        }
+        })
     }
+}
+
+impl Texts {
+    /// # Errors
+    /// A value has no JSON.
+    pub(super) fn of(values: &Map<String, Value>) -> Result<Self, EngineError> {
+        let text = |(name, value): (&String, &Value)| Ok((name.clone(), to_raw_value(value)?));
+        let texts = values.iter().map(text).collect::<Result<_, _>>();
+        texts.map(Self).map_err(unreadable)
+    }
+
+    /// # Errors
+    /// A value cannot be read.
+    pub(super) fn into_values(self) -> Result<Map<String, Value>, EngineError> {
+        let value =
+            |(name, text): (String, Box<RawValue>)| Ok((name, serde_json::from_str(text.get())?));
+        let values = self.0.into_iter().map(value).collect::<Result<_, _>>();
+        values.map_err(unreadable)
+    }
+}
+
+impl Ended {
+    /// The outcome came from a worker as JSON, and is so again.
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let ended = match outcome {
+            Outcome::Returned { value } => value
+                .as_ref()
+                .map(to_raw_value)
+                .transpose()
+                .map(Self::Returned),
+            Outcome::Threw { .. } | Outcome::LimitExceeded { .. } | Outcome::Lost { .. } => {
+                to_raw_value(outcome).map(Self::Otherwise)
+            }
+        };
+        ended.expect("values of JSON have a text")
+    }
+
+    pub(super) fn into_outcome(self) -> Outcome {
+        let outcome = match self {
+            Self::Returned(None) => Ok(Outcome::Returned { value: None }),
+            Self::Returned(Some(text)) => serde_json::from_str(text.get()).map(|value| {
+                let value = Some(value);
+                Outcome::Returned { value }
+            }),
+            Self::Otherwise(text) => serde_json::from_str(text.get()),
+        };
+        outcome.unwrap_or_else(|error| lost(&error))
+    }
+}
+
+fn lost(error: &serde_json::Error) -> Outcome {
+    let message = format!("its end cannot be told to another node: {error}");
+    Outcome::Lost { message }
+}
+
+fn unreadable(error: serde_json::Error) -> EngineError {
+    EngineError::Protocol(format!("a value cannot be told to another node: {error}"))
 }
 
 impl Answer {

@@ -15,9 +15,12 @@ use crate::api::{Engine, WorkerOwner};
 
 /// The time after which an owner that could not be moved is tried again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// The time without a run after which the steps of a deployment may move: files of a run in `/tmp` stay behind. As long as
-/// a worker without runs lives.
-const STEPS_REST: Duration = Duration::from_secs(300);
+/// The time that new runs of an owner wait for those that hold it on a machine which is to be given nothing more.
+const RUNS_END_WITHIN: Duration = Duration::from_secs(10);
+/// The time between two looks whether they have ended.
+const LOOKED_EVERY: Duration = Duration::from_millis(50);
+/// The time without a run after which a place is given up.
+const UNUSED_FOR: Duration = Duration::from_secs(900);
 
 /// All that has its place on one machine together: the steps of a deployment share their `/tmp`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -49,6 +52,14 @@ impl Host {
         match self {
             Self::Own(_) => true,
             Self::Lent(borrowed) => borrowed.is_there(),
+        }
+    }
+
+    /// Whether it takes new places.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Own(_) => true,
+            Self::Lent(borrowed) => borrowed.is_open(),
         }
     }
 
@@ -107,10 +118,10 @@ impl Place {
             return None;
         }
         let now = Instant::now();
-        let within = |since: Option<Instant>| since.is_some_and(|at| now < at + STEPS_REST);
-        let is_bound = seat.stays_until.is_some_and(|until| now < until)
-            || matches!(owner, WorkerOwner::Step { .. }) && within(seat.used_at);
-        if !host.is(preferred) && !is_bound {
+        // Files of a run of a workflow are in the `/tmp` of its deployment.
+        let is_bound = matches!(owner, WorkerOwner::Step { .. }) && host.is_open();
+        let is_tried = seat.stays_until.is_some_and(|until| now < until);
+        if !host.is(preferred) && !is_bound && !is_tried {
             return None;
         }
         seat.used_at = Some(now);
@@ -118,49 +129,61 @@ impl Place {
         Some(host)
     }
 
-    /// Moves the party to the machine, unless one of its owners has runs where it is. The gate is closed meanwhile.
+    /// Moves the party to the machine, unless one of its owners has runs where it is. From one that is to be given nothing
+    /// more, it moves as soon as they have ended. The gate is closed meanwhile.
     pub(super) async fn settle(&self, preferred: Host) {
-        let (host, owners) = {
-            let seat = self.seat.lock();
-            (
-                seat.host.clone().filter(Host::is_there),
-                seat.owners.clone(),
-            )
-        };
-        if let Some(host) = host.filter(|host| !host.is(&preferred)) {
-            for owner in &owners {
-                if !host.release(owner).await {
-                    self.seat.lock().stays_until = Some(Instant::now() + TRIED_AGAIN_AFTER);
-                    return;
-                }
+        let give_up_at = Instant::now() + RUNS_END_WITHIN;
+        while !self.is_free_for(&preferred).await {
+            let waits = self.host().is_some_and(|host| !host.is_open());
+            if !waits || Instant::now() >= give_up_at {
+                self.seat.lock().stays_until = Some(Instant::now() + TRIED_AGAIN_AFTER);
+                return;
             }
+            tokio::time::sleep(LOOKED_EVERY).await;
         }
         let mut seat = self.seat.lock();
+        if seat.is_gone {
+            return;
+        }
         seat.owners.clear();
-        seat.used_at = None;
+        seat.used_at = Some(Instant::now());
         seat.stays_until = None;
         seat.host = Some(preferred);
     }
 
-    /// Moves the party away from a machine that is to be given nothing more, unless one of its owners has runs there. The
-    /// gate is closed meanwhile.
-    pub(super) async fn vacate(&self) {
-        let (host, owners) = {
-            let seat = self.seat.lock();
-            (seat.host.clone(), seat.owners.clone())
-        };
-        let Some(Host::Lent(lent)) = host.filter(Host::is_there) else {
-            return;
-        };
-        if lent.is_open() {
-            return;
+    async fn is_free_for(&self, preferred: &Host) -> bool {
+        match self.host() {
+            Some(host) if !host.is(preferred) => self.leaves(&host).await,
+            Some(_) | None => true,
         }
+    }
+
+    /// Takes every owner away from the machine, unless one has runs there.
+    async fn leaves(&self, host: &Host) -> bool {
+        let owners = self.seat.lock().owners.clone();
         for owner in &owners {
-            if !lent.release(owner).await {
-                return;
+            if !host.release(owner).await {
+                return false;
             }
         }
-        self.seat.lock().host = None;
+        true
+    }
+
+    /// Gives the place up if it was not used for long, or is on a machine that is to be given nothing more, and has no runs. The
+    /// gate is closed meanwhile. Whether it is none any more.
+    pub(super) async fn vacate(&self) -> bool {
+        let Some(host) = self.host() else {
+            return false;
+        };
+        let used_at = self.seat.lock().used_at;
+        let is_unused = used_at.is_some_and(|at| at.elapsed() > UNUSED_FOR);
+        if host.is_open() && !is_unused || !self.leaves(&host).await {
+            return false;
+        }
+        let mut seat = self.seat.lock();
+        seat.host = None;
+        seat.is_gone = true;
+        true
     }
 
     /// Takes an owner out. Whether it was the last one, so that the place is none any more.
@@ -194,18 +217,43 @@ impl Places {
             return;
         };
         if place.leave(owner) {
-            self.0.lock().remove(party);
+            self.remove(party, place);
         }
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<Place>> {
-        self.0.lock().values().cloned().collect()
+    /// Gives up the places that are not wanted any more. One that is being given, or begins a run, is wanted.
+    pub(super) async fn tidy(&self) {
+        for (party, place) in self.all() {
+            if let Ok(_closed) = place.gate.try_write()
+                && place.vacate().await
+            {
+                self.remove(&party, &place);
+            }
+        }
+    }
+
+    fn remove(&self, party: &Party, place: &Arc<Place>) {
+        let mut places = self.0.lock();
+        if places
+            .get(party)
+            .is_some_and(|current| Arc::ptr_eq(current, place))
+        {
+            places.remove(party);
+        }
+    }
+
+    fn all(&self) -> Vec<(Party, Arc<Place>)> {
+        let places = self.0.lock();
+        let places = places
+            .iter()
+            .map(|(party, place)| (party.clone(), Arc::clone(place)));
+        places.collect()
     }
 
     /// The number of parties on each machine.
     pub(super) fn counts(&self, own: &str) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
-        for place in self.all() {
+        for (_, place) in self.all() {
             let name = match place.host() {
                 Some(Host::Own(_)) => own.to_owned(),
                 Some(Host::Lent(borrowed)) => borrowed.name().to_owned(),

@@ -24,7 +24,8 @@ pub struct SpreadEngine {
     own: Arc<dyn Engine>,
     name: String,
     weight: Weight,
-    lent: RwLock<Vec<Arc<Borrowed>>>,
+    /// `None` once it is shut down.
+    lent: RwLock<Option<Vec<Arc<Borrowed>>>>,
     places: Places,
 }
 
@@ -35,52 +36,49 @@ impl SpreadEngine {
             own,
             name,
             weight,
-            lent: RwLock::default(),
+            lent: RwLock::new(Some(Vec::new())),
             places: Places::default(),
         })
     }
 
-    /// Adds a machine, in place of one of that name.
+    /// Adds a machine, in place of one of that name. An engine that is shut down borrows from nobody.
     pub fn borrow_from(&self, name: &str, weight: Weight, wire: Wire) {
-        let mut lent = self.lent.write();
-        lent.retain(|borrowed| borrowed.is_there() && borrowed.name() != name);
-        lent.push(Borrowed::begin(name.to_owned(), weight, wire));
+        if let Some(lent) = &mut *self.lent.write() {
+            lent.retain(|borrowed| borrowed.is_there() && borrowed.name() != name);
+            lent.push(Borrowed::begin(name.to_owned(), weight, wire));
+        }
     }
 
     /// Whether that machine lends its workers at present.
     pub fn borrows_from(&self, name: &str) -> bool {
-        let lent = self.lent.read();
-        lent.iter()
-            .any(|borrowed| borrowed.name() == name && borrowed.is_there())
+        let lent = self.lent();
+        lent.iter().any(|borrowed| borrowed.name() == name)
     }
 
     /// Sets whether that machine is to be given nothing more.
     pub fn spare(&self, name: &str, is_spared: bool) {
-        let lent = self.lent.read();
+        let lent = self.lent();
         let named = lent.iter().filter(|borrowed| borrowed.name() == name);
         named.for_each(|borrowed| borrowed.set_spared(is_spared));
     }
 
-    /// Moves whatever has no run away from machines that are to be given nothing more.
-    pub async fn clear(&self) {
-        let is_wanted = self
-            .lent
-            .read()
-            .iter()
-            .any(|one| one.is_there() && !one.is_open());
-        if is_wanted {
-            for place in self.places.all() {
-                let _closed = place.gate.write().await;
-                place.vacate().await;
-            }
-        }
+    /// Gives up places that were not used for long, or are on machines that are to be given nothing more, and have no run.
+    pub async fn tidy(&self) {
+        self.places.tidy().await;
+    }
+
+    /// The machines that lend their workers.
+    fn lent(&self) -> Vec<Arc<Borrowed>> {
+        let lent = self.lent.read();
+        let lent = lent.iter().flatten().filter(|borrowed| borrowed.is_there());
+        lent.cloned().collect()
     }
 
     /// The machine that a party belongs to.
     fn preferred(&self, party: &Party) -> Host {
         let mut best = self.weight.score(&self.name, party);
         let mut host = Host::Own(Arc::clone(&self.own));
-        for borrowed in self.lent.read().iter().filter(|one| one.is_open()) {
+        for borrowed in self.lent().iter().filter(|one| one.is_open()) {
             let score = borrowed.weight().score(borrowed.name(), party);
             if score > best {
                 best = score;
@@ -128,7 +126,11 @@ impl Engine for SpreadEngine {
                 let _open = place.gate.read().await;
                 match place.settled(&worker.owner, &preferred) {
                     Some(Host::Own(own)) => return own.invoke(worker, invocation, sink).await,
-                    Some(Host::Lent(lent)) => return lent.invoke(worker, invocation, sink).await,
+                    Some(Host::Lent(lent)) => match lent.invoke(worker, &invocation, &sink).await {
+                        // It is about to stop, and has not begun.
+                        Err(_) if !lent.is_open() => {}
+                        invoked => return invoked,
+                    },
                     None => {}
                 }
             }
@@ -165,7 +167,7 @@ impl Engine for SpreadEngine {
 
     fn status(&self) -> EngineStatus {
         let mut status = self.own.status();
-        for borrowed in self.lent.read().iter().filter(|one| one.is_there()) {
+        for borrowed in self.lent() {
             let numbers = borrowed.numbers();
             status.warm_workers += numbers.warm;
             status.source_workers += numbers.workers;
@@ -183,7 +185,7 @@ impl Engine for SpreadEngine {
     }
 
     async fn shutdown(&self) {
-        let lent = std::mem::take(&mut *self.lent.write());
+        let lent = self.lent.write().take().unwrap_or_default();
         let ended = join_all(lent.iter().map(|borrowed| borrowed.end()));
         futures::future::join(ended, self.own.shutdown()).await;
     }

@@ -89,6 +89,8 @@ async fn a_run_says_there_all_that_it_would_say_here() {
     let here = Node::start().await;
     let pair = Pair::with_weight(1).await;
     let _conversation = pair.lend(MUCH);
+    // As deep as the reader of JSON permits: nothing that is around it on the way may count.
+    let deep = (0..120).fold(json!(0.1), |inside, _| json!([inside]));
     let cases = [
         ("kv", json!({}), json!({"db": {}})),
         (
@@ -100,6 +102,8 @@ async fn a_run_says_there_all_that_it_would_say_here() {
         ("emit", json!({}), json!({})),
         ("logs", json!({}), json!({})),
         ("throw", json!({}), json!({})),
+        ("steer", json!({"deed": "echo", "value": null}), json!({})),
+        ("steer", json!({"deed": "echo", "value": deep}), json!({})),
     ];
     for (component, event, props) in cases {
         let key_values = Map::from_iter([("count".to_owned(), json!(41))]);
@@ -124,7 +128,7 @@ async fn a_run_says_there_all_that_it_would_say_here() {
         };
         assert_eq!(told(&there.0), told(&here.0), "{component}");
     }
-    assert_eq!(pair.of_lender(), 6);
+    assert_eq!(pair.of_lender(), 8);
 }
 
 /// `null`, nothing and an error stay apart.
@@ -272,7 +276,7 @@ async fn a_machine_that_is_spared_is_cleared_of_what_is_idle() {
         .await;
     assert_eq!(pair.of_lender(), 1);
     pair.engine.spare("lender", true);
-    pair.engine.clear().await;
+    pair.engine.tidy().await;
     assert_eq!(pair.of_lender(), 0);
     assert_eq!(pair.lender.engine.status().source_workers, 0);
 }

@@ -235,6 +235,28 @@ async fn components_run_on_every_node_and_go_on_elsewhere_when_theirs_is_lost_or
     }
 }
 
+#[tokio::test]
+async fn nodes_speak_https_with_each_other() {
+    let database = Arc::new(Database::create());
+    let (builder, _certificate) = Node::builder().of_encrypted_cluster(&database);
+    let first = builder.start().await;
+    first.until_it("leads").await;
+    let (builder, _certificate) = Node::builder().of_encrypted_cluster(&database);
+    let second = builder.start().await;
+    second.until_it("follows").await;
+    let sources = [(); 6].map(|()| second.deploy(COUNTING, json!({})));
+    let sources = futures::future::join_all(sources).await;
+    while second.seen().await["owned"] == 0 {
+        run_all(&second, &sources).await;
+    }
+    assert!(
+        second.seen().await["address"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://")
+    );
+}
+
 /// A word that a client sends is passed on like any other header, and no node takes it for that of a node.
 #[tokio::test]
 async fn nobody_but_a_node_gets_the_workers_of_another() {
@@ -314,6 +336,14 @@ async fn a_node_with_another_secret_does_not_join() {
         (
             vec!["--cluster-secret", "short", address],
             "--cluster-secret: must have",
+        ),
+        (
+            vec![
+                "--cluster-secret",
+                CLUSTER_SECRET,
+                "--node-address=https://127.0.0.1:9",
+            ],
+            "--tls-cert: must be given with --node-address https://",
         ),
         (
             vec![

@@ -4,9 +4,11 @@ use std::{fmt, str::FromStr};
 
 use url::{Host, Url};
 
-/// An `http` URL without a path.
+/// An `http` or `https` URL without a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeAddress {
+    is_encrypted: bool,
+    host: String,
     authority: String,
 }
 
@@ -15,18 +17,29 @@ impl NodeAddress {
     pub(super) fn authority(&self) -> &str {
         &self.authority
     }
+
+    /// The host as a certificate names it: an IPv6 address is without brackets.
+    pub(super) fn host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// Whether the node speaks HTTPS there.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
 }
 
 impl fmt::Display for NodeAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}", self.authority)
+        let scheme = if self.is_encrypted { "https" } else { "http" };
+        write!(f, "{scheme}://{}", self.authority)
     }
 }
 
 impl FromStr for NodeAddress {
     type Err = &'static str;
 
-    /// `http://HOST:PORT`, or `HOST:PORT`.
+    /// `http://HOST:PORT`, `https://HOST:PORT`, or `HOST:PORT` for the first.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const WRONG: &str = "must be the address at which the other nodes reach this one, such as http://10.0.0.5:3000";
         let url = match text.contains("://") {
@@ -35,7 +48,7 @@ impl FromStr for NodeAddress {
         };
         let url = url.map_err(|_| WRONG)?;
         let has_more = url.path() != "/" || url.query().is_some() || !url.username().is_empty();
-        if url.scheme() != "http" || has_more {
+        if !matches!(url.scheme(), "http" | "https") || has_more {
             return Err(WRONG);
         }
         let is_nowhere = match url.host() {
@@ -52,6 +65,8 @@ impl FromStr for NodeAddress {
         let host = url.host_str().ok_or(WRONG)?;
         let port = url.port_or_known_default().ok_or(WRONG)?;
         Ok(Self {
+            is_encrypted: url.scheme() == "https",
+            host: host.to_owned(),
             authority: format!("{host}:{port}"),
         })
     }
@@ -77,9 +92,12 @@ mod tests {
         );
         assert_eq!(shown("http://[::1]:3000").unwrap(), "http://[::1]:3000");
         assert_eq!(shown("http://node").unwrap(), "http://node:80");
+        assert_eq!(shown("https://node/").unwrap(), "https://node:443");
+        let ipv6: NodeAddress = "https://[::1]:3000".parse().unwrap();
+        assert_eq!(ipv6.host(), "::1");
         for wrong in [
             "",
-            "https://node:1",
+            "ftp://node:1",
             "http://node/path",
             "0.0.0.0:3000",
             "http://[::]:1",

@@ -1,51 +1,63 @@
 //! Borrowing the workers of the nodes that follow, as long as this one leads.
 
-use std::{convert::Infallible, io, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet, convert::Infallible, io, num::NonZeroUsize, sync::Arc, time::Duration,
+};
 
 use axum::{
     body::Body,
     extract::Request,
     http::{HeaderValue, Method, Uri, header},
 };
-use futures::{StreamExt as _, future::join_all, stream};
+use futures::{StreamExt as _, stream};
 use headwater_engine::remote::{SpreadEngine, Weight, Wire};
 use headwater_store::{Member, MemberPart, Members as _, NodeName};
 use headwater_store_postgres::PostgresStore;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 
 use super::{
     address::NodeAddress,
-    lending::{LEADER, PROCESSORS, VERSION, WORD},
-    passing,
+    connecting::Connecting,
+    lending::{LEADER, PROCESSORS, VERSION, WORD, processors},
     secret::{ClusterSecret, Saying},
 };
 
 /// The time between two looks at who follows.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
-/// The time in which a node starts its workers, on a machine under load.
+/// The time in which a node ends a former conversation and starts its workers, on a machine under load.
 const LENT_WITHIN: Duration = Duration::from_secs(30);
 
 /// The node that borrows.
+#[derive(Clone)]
 pub(super) struct Borrower {
     pub(super) engine: Arc<SpreadEngine>,
     pub(super) database: Arc<PostgresStore>,
     pub(super) secret: ClusterSecret,
+    pub(super) connecting: Connecting,
     pub(super) name: NodeName,
 }
 
 /// The share of the work that this machine has, when all that it does is to lend.
 pub(super) fn own_weight() -> Weight {
-    let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Weight::of_processors(processors)
+    Weight::of_processors(processors())
 }
 
 impl Borrower {
     /// Borrows from every node that follows, until it is aborted.
     pub(super) async fn run(self) {
+        let mut asking = JoinSet::new();
+        let mut asked = HashSet::new();
         loop {
             match self.database.members().await {
                 Ok(members) => {
-                    join_all(members.iter().map(|member| self.look_at(member))).await;
+                    for member in members.into_iter().filter(|member| self.could_lend(member)) {
+                        let name = member.name.as_str();
+                        self.engine.spare(name, member.is_draining);
+                        let is_wanted = !member.is_draining && !self.engine.borrows_from(name);
+                        if is_wanted && asked.insert(member.name.clone()) {
+                            asking.spawn(self.clone().borrow_from(member));
+                        }
+                    }
                 }
                 Err(error) => {
                     tracing::debug!(
@@ -54,26 +66,26 @@ impl Borrower {
                     );
                 }
             }
-            self.engine.clear().await;
+            self.engine.tidy().await;
             tokio::time::sleep(LOOKED_EVERY).await;
+            while let Some(Ok(name)) = asking.try_join_next() {
+                asked.remove(&name);
+            }
         }
     }
 
-    async fn look_at(&self, member: &Member) {
-        let name = member.name.as_str();
-        // Another version may not know the words of this one: it only stands ready.
-        let could_lend = member.part == MemberPart::Follows
+    /// Another version may not know the words of this one: it only stands ready.
+    fn could_lend(&self, member: &Member) -> bool {
+        member.part == MemberPart::Follows
             && member.version == env!("CARGO_PKG_VERSION")
-            && member.name != self.name;
-        if !could_lend {
-            return;
-        }
-        self.engine.spare(name, member.is_draining);
-        if member.is_draining || self.engine.borrows_from(name) {
-            return;
-        }
+            && member.name != self.name
+    }
+
+    /// Asks a node for its workers; returns its name.
+    async fn borrow_from(self, member: Member) -> NodeName {
+        let name = member.name.as_str();
         let Ok(address) = member.address.parse() else {
-            return;
+            return member.name;
         };
         match timeout(LENT_WITHIN, self.ask(&address)).await {
             Ok(Ok((weight, wire))) => {
@@ -83,10 +95,11 @@ impl Borrower {
             Ok(Err(reason)) => tracing::debug!(node = name, reason, "a node lends no workers"),
             Err(_) => tracing::warn!(node = name, "a node does not say whether it lends workers"),
         }
+        member.name
     }
 
     async fn ask(&self, address: &NodeAddress) -> Result<(Weight, Wire), String> {
-        let mut connection = passing::connected(address).await?;
+        let mut connection = self.connecting.connect(address).await?;
         let (outgoing, pieces) = mpsc::unbounded_channel();
         let answer = connection
             .send_request(self.request(address, pieces)?)

@@ -30,7 +30,6 @@ use tower::ServiceExt as _;
 use super::{
     address::NodeAddress,
     passing::{Passing, Unpassed, directed, misdirected},
-    secret::ClusterSecret,
 };
 
 /// The time that a request waits for a node that leads, besides the time in which a node gives its work up: longer than a
@@ -77,14 +76,14 @@ struct Inside {
 impl Door {
     /// A door whose streams end when `stopping` is cancelled.
     pub(super) fn new(
-        secret: ClusterSecret,
+        passing: Passing,
         endpoint_domain: Option<&str>,
         stopping: CancellationToken,
         given_up_within: Duration,
     ) -> Self {
         Self(Arc::new(Inside {
             part: watch::Sender::new(Part::Waits),
-            passing: Passing::new(secret),
+            passing,
             is_draining: AtomicBool::new(false),
             endpoints: endpoint_domain.map(|domain| format!(".{domain}")),
             stopping,
@@ -158,7 +157,7 @@ impl Door {
     }
 
     /// Waits until another node than this leads, or none.
-    async fn superseded(self, leader: Followed) {
+    pub(super) async fn superseded(self, leader: Followed) {
         let mut part = self.0.part.subscribe();
         let is_another =
             |part: &Part| !matches!(part, Part::Follows(followed) if *followed == leader);

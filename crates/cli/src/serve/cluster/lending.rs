@@ -1,6 +1,6 @@
 //! Lending the workers of a node that follows to the one that leads.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -8,10 +8,10 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
     response::{IntoResponse as _, Response},
 };
-use futures::StreamExt as _;
+use bytes::Bytes;
+use futures::{StreamExt as _, stream::BoxStream};
 use headwater_engine::{DenoEngine, Engine as _, EngineConfig, remote};
 use tokio::{
-    net::UnixListener,
     sync::{Mutex, mpsc},
     task::JoinHandle,
     time::timeout,
@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{
-    super::server::Server,
+    super::{data_dir::bind_socket, server::Server},
     borrowing::body_of,
     door::{Door, Followed},
     secret::{ClusterSecret, Saying},
@@ -41,6 +41,8 @@ pub(super) struct Lending {
     /// Serves components that call the API.
     server: Server,
     lent: Mutex<Option<Lent>>,
+    /// The reason that was told of last.
+    told: parking_lot::Mutex<String>,
 }
 
 /// An engine that is lent, or waits to be.
@@ -66,6 +68,7 @@ impl Lending {
             config,
             server,
             lent: Mutex::default(),
+            told: parking_lot::Mutex::default(),
         }
     }
 
@@ -76,7 +79,7 @@ impl Lending {
             let (lending, door) = (Arc::clone(&lending), door.clone());
             async move {
                 match lending.is_asked(request.headers()) {
-                    true => lending.answer(request, door.followed()).await,
+                    true => lending.answer(request, &door).await,
                     false => door.answer(request).await,
                 }
             }
@@ -90,53 +93,49 @@ impl Lending {
     }
 
     /// Lends the workers to the node that this one follows, whose conversation the answer is.
-    async fn answer(&self, request: Request, followed: Option<Followed>) -> Response {
-        if !followed.is_some_and(|followed| is_of(&followed, request.headers())) {
-            return (
-                StatusCode::CONFLICT,
-                "this node does not follow the one that asks",
-            )
-                .into_response();
-        }
+    async fn answer(&self, request: Request, door: &Door) -> Response {
         let mut lent = self.lent.lock().await;
-        let engine = match self.ready(&mut lent).await {
-            Ok(engine) => engine,
+        let followed = door.followed();
+        let Some(leader) = followed.filter(|followed| is_of(followed, request.headers())) else {
+            let refused = "this node does not follow the one that asks";
+            return (StatusCode::CONFLICT, refused).into_response();
+        };
+        let lent = match self.ready(&mut lent).await {
+            Ok(lent) => lent,
             Err(reason) => {
-                tracing::error!(reason, "this node cannot lend its workers");
+                self.tell_failed(&reason);
                 return (StatusCode::SERVICE_UNAVAILABLE, reason).into_response();
             }
         };
         let (outgoing, pieces) = mpsc::unbounded_channel();
-        let (leaving, over) = (CancellationToken::new(), CancellationToken::new());
         let incoming = request.into_body().into_data_stream();
         let incoming = incoming.map(|piece| piece.map_err(io::Error::other));
-        let incoming = incoming.take_until(over.clone().cancelled_owned()).boxed();
-        let wire = remote::Wire { incoming, outgoing };
-        let task = tokio::spawn(remote::lend(engine, wire, leaving.clone()));
-        if let Some(lent) = &mut *lent {
-            lent.conversation = Some(Conversation {
-                task,
-                leaving,
-                over,
-            });
-        }
+        let superseded = door.clone().superseded(leader);
+        lent.converse(incoming.boxed(), outgoing, superseded);
         let mut answer = Response::new(body_of(pieces));
-        let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
-        let headers = answer.headers_mut();
-        headers.insert(PROCESSORS, HeaderValue::from(processors));
+        let processors = HeaderValue::from(processors().get());
+        answer.headers_mut().insert(PROCESSORS, processors);
         answer
     }
 
+    /// Says why the workers cannot be lent, once for each reason: the node that leads asks every second.
+    fn tell_failed(&self, reason: &str) {
+        let mut told = self.told.lock();
+        if *told != reason {
+            tracing::error!(reason, "this node cannot lend its workers");
+            reason.clone_into(&mut told);
+        }
+    }
+
     /// The engine, once a former conversation has ended; it is started if need be.
-    async fn ready(&self, lent: &mut Option<Lent>) -> Result<Arc<DenoEngine>, String> {
+    async fn ready<'a>(&self, lent: &'a mut Option<Lent>) -> Result<&'a mut Lent, String> {
         if let Some(lent) = lent {
             lent.end_conversation(Duration::ZERO).await;
-            return Ok(Arc::clone(&lent.engine));
+            return Ok(lent);
         }
         let components = match &self.config.api_socket {
             Some(socket) => {
-                let _ = std::fs::remove_file(socket);
-                let listener = UnixListener::bind(socket).map_err(|error| error.to_string())?;
+                let listener = bind_socket(socket).map_err(|error| format!("{error:#}"))?;
                 let serving = self.server.clone().serve_components(listener);
                 Some(AbortOnDropHandle::new(tokio::spawn(serving)))
             }
@@ -144,20 +143,21 @@ impl Lending {
         };
         let engine = DenoEngine::start(self.config.clone()).await;
         let engine = engine.map_err(|error| error.to_string())?;
-        *lent = Some(Lent {
-            engine: Arc::clone(&engine),
+        Ok(lent.insert(Lent {
+            engine,
             conversation: None,
             _components: components,
-        });
-        Ok(engine)
+        }))
     }
 
     /// Takes the workers back: runs have the `grace` to end.
     pub(super) async fn end(&self, grace: Duration) {
-        if let Some(mut lent) = self.lent.lock().await.take() {
+        let mut lent = self.lent.lock().await;
+        if let Some(lent) = &mut *lent {
             lent.end_conversation(grace).await;
             lent.engine.shutdown().await;
         }
+        *lent = None;
     }
 }
 
@@ -167,19 +167,52 @@ fn is_of(followed: &Followed, headers: &HeaderMap) -> bool {
     is(&LEADER, followed.name.as_str()) && is(&VERSION, env!("CARGO_PKG_VERSION"))
 }
 
+/// The processors of this machine.
+pub(super) fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
 impl Lent {
-    async fn end_conversation(&mut self, grace: Duration) {
-        if let Some(Conversation {
-            mut task,
+    /// Begins a conversation, which ends once another node leads.
+    fn converse(
+        &mut self,
+        incoming: BoxStream<'static, io::Result<Bytes>>,
+        outgoing: mpsc::UnboundedSender<Bytes>,
+        superseded: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let (leaving, over) = (CancellationToken::new(), CancellationToken::new());
+        let ended = over.clone().cancelled_owned();
+        let incoming = incoming.take_until(async move {
+            tokio::select! {
+                () = ended => {}
+                () = superseded => {}
+            }
+        });
+        let incoming = incoming.boxed();
+        let wire = remote::Wire { incoming, outgoing };
+        let lending = remote::lend(Arc::clone(&self.engine) as _, wire, leaving.clone());
+        let task = tokio::spawn(lending);
+        self.conversation = Some(Conversation {
+            task,
             leaving,
             over,
-        }) = self.conversation.take()
+        });
+    }
+
+    async fn end_conversation(&mut self, grace: Duration) {
+        // It stays where it is until it has ended: whoever waits here may be gone before.
+        if let Some(Conversation {
+            task,
+            leaving,
+            over,
+        }) = &mut self.conversation
         {
             leaving.cancel();
-            if timeout(grace, &mut task).await.is_err() {
+            if timeout(grace, &mut *task).await.is_err() {
                 over.cancel();
                 let _ = task.await;
             }
+            self.conversation = None;
         }
     }
 }

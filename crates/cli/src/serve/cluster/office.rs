@@ -22,6 +22,7 @@ use super::{
         store::NodeStore, systemd,
     },
     borrowing::{self, Borrower},
+    connecting::Connecting,
     door::{Door, Followed, Part},
     lending::Lending,
     membership::Itself,
@@ -40,6 +41,7 @@ pub(super) struct Office<'a> {
     database: Arc<PostgresStore>,
     door: Door,
     secret: ClusterSecret,
+    connecting: Connecting,
     lending: Arc<Lending>,
     itself: Arc<Itself>,
     seen: watch::Receiver<Joined>,
@@ -55,6 +57,7 @@ pub(super) struct Parts {
     pub(super) database: Arc<PostgresStore>,
     pub(super) door: Door,
     pub(super) secret: ClusterSecret,
+    pub(super) connecting: Connecting,
     pub(super) lending: Arc<Lending>,
     pub(super) itself: Arc<Itself>,
 }
@@ -81,6 +84,7 @@ impl<'a> Office<'a> {
             database: parts.database,
             door: parts.door,
             secret: parts.secret,
+            connecting: parts.connecting,
             lending: parts.lending,
             seen: parts.itself.seen(),
             itself: parts.itself,
@@ -175,9 +179,10 @@ impl<'a> Office<'a> {
             engine,
             database: Arc::clone(&self.database),
             secret: self.secret.clone(),
+            connecting: self.connecting.clone(),
             name: self.store.node.clone(),
         };
-        let _borrowing = AbortOnDropHandle::new(tokio::spawn(borrower.run()));
+        let borrowing = AbortOnDropHandle::new(tokio::spawn(borrower.run()));
         self.door.set(Part::Leads(running.router(), running.over()));
         self.told = None;
         let name = self.store.node.as_str();
@@ -192,6 +197,8 @@ impl<'a> Office<'a> {
             () = running.replaced() => End::Replaced,
             () = drained(&mut self.seen) => End::Drained,
         };
+        // What it has borrowed ends with the term.
+        drop(borrowing);
         match end {
             End::Signal => Ok(Some(Stopped::Leading(running))),
             End::Replaced => {

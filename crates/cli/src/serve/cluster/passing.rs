@@ -9,16 +9,13 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header, uri::PathAndQuery},
     response::Response,
 };
-use hyper::{
-    body::Body as _,
-    client::conn::http1::{self, SendRequest},
-};
-use hyper_util::rt::TokioIo;
+use hyper::{body::Body as _, client::conn::http1::SendRequest};
 use parking_lot::Mutex;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     address::NodeAddress,
+    connecting::Connecting,
     secret::{ClusterSecret, Saying},
 };
 
@@ -40,7 +37,6 @@ const OF_CONNECTION: [HeaderName; 9] = [
     header::EXPECT,
     HeaderName::from_static("http2-settings"),
 ];
-const CONNECTED_WITHIN: Duration = Duration::from_secs(2);
 /// Connections that are kept for later requests.
 const KEPT_MAX: usize = 64;
 /// The largest body that is kept until the request is answered, so that it can be sent a second time.
@@ -59,6 +55,7 @@ pub(super) enum Unpassed {
 /// The way to the node that leads.
 pub(super) struct Passing {
     secret: ClusterSecret,
+    connecting: Connecting,
     word: HeaderValue,
     kept: Mutex<Kept>,
 }
@@ -71,10 +68,11 @@ struct Kept {
 }
 
 impl Passing {
-    pub(super) fn new(secret: ClusterSecret) -> Self {
+    pub(super) fn new(secret: ClusterSecret, connecting: Connecting) -> Self {
         let word = secret.word(Saying::PassedOn);
         Self {
             secret,
+            connecting,
             word,
             kept: Mutex::default(),
         }
@@ -87,6 +85,8 @@ impl Passing {
         if !word.is_some_and(|word| self.secret.is_word(Saying::PassedOn, word.as_bytes())) {
             return false;
         }
+        // Its own connection is no client's; a component on that node has no address.
+        request.extensions_mut().remove::<ConnectInfo<SocketAddr>>();
         let client = client.and_then(|client| client.to_str().ok()?.parse::<SocketAddr>().ok());
         if let Some(client) = client {
             request.extensions_mut().insert(ConnectInfo(client));
@@ -148,7 +148,7 @@ impl Passing {
         if let Some(kept) = self.take_kept(to) {
             return Ok(kept);
         }
-        connected(to).await
+        self.connecting.connect(to).await
     }
 
     fn take_kept(&self, to: &NodeAddress) -> Option<SendRequest<Body>> {
@@ -181,26 +181,6 @@ impl Passing {
         }
         kept.connections.push(connection);
     }
-}
-
-/// A new connection to another node.
-///
-/// # Errors
-/// The reason, when the node does not answer.
-pub(super) async fn connected(to: &NodeAddress) -> Result<SendRequest<Body>, String> {
-    let connected = timeout(CONNECTED_WITHIN, TcpStream::connect(to.authority())).await;
-    let stream = connected
-        .map_err(|_| "no answer".to_owned())?
-        .map_err(|error| error.to_string())?;
-    let _ = stream.set_nodelay(true);
-    let handshake = http1::handshake(TokioIo::new(stream)).await;
-    let (connection, conversation) = handshake.map_err(|error| error.to_string())?;
-    tokio::spawn(async move {
-        if let Err(error) = conversation.await {
-            tracing::trace!(%error, "a connection to another node ended");
-        }
-    });
-    Ok(connection)
 }
 
 /// The answer of a node that does not lead to another one that took it for the one that does.

@@ -94,7 +94,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("runs", &["headwater runs orders --failed --since 1h"]),
-    ("runs list", &["headwater runs list --status failed"]),
+    (
+        "runs list",
+        &[
+            "headwater runs list --status failed",
+            "headwater runs list orders --status open",
+        ],
+    ),
     (
         "runs describe",
         &["headwater runs describe inv_0353EGSpi9g90AUy4Uw1RJ"],
@@ -144,7 +150,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("accounts check", &["headwater accounts check work"]),
     (
         "accounts list",
-        &["headwater accounts list --app github --health refused"],
+        &["headwater accounts list github --health refused"],
     ),
     ("accounts users", &["headwater accounts users work"]),
     ("accounts delete", &["headwater accounts delete work"]),

@@ -6,7 +6,6 @@ use std::{
     collections::BTreeSet,
     fs,
     io::ErrorKind,
-    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -20,7 +19,7 @@ use super::{
     arguments::ServeArguments,
     cluster::ClusterOptions,
     data_dir::{DataDir, STORE},
-    log,
+    listening, log,
     network::Network,
     node, receiving, sending, store,
     tls::Tls,
@@ -29,14 +28,11 @@ use super::{
 };
 use crate::{arguments::Global, exit::Exit, output};
 
-/// Where a node listens by default.
-const ADDRESS: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
-
 /// Tries everything, and tells the faults.
 pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exit> {
     let mut faults = Faults::default();
     configuration(&mut faults, options, &global.data_dir);
-    let address = options.listen.unwrap_or(SocketAddr::from(ADDRESS));
+    let address = listening::address(options);
     let listening = tokio::net::TcpListener::bind(address).await;
     faults.note(listening.with_context(|| format!("--listen: cannot listen on {address}")));
     faults.note(receiving::bind(options).await);
@@ -70,10 +66,9 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
         routes: Vec::new(),
         ca: None,
     });
-    let address = options.listen.unwrap_or(SocketAddr::from(ADDRESS));
     faults.note(node::app_config(
         options,
-        address,
+        listening::address(options),
         &network,
         apps.unwrap_or_default(),
     ));

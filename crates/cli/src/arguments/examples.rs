@@ -5,6 +5,16 @@ use clap::Command;
 /// Commands by their words, with their examples.
 const EXAMPLES: &[(&str, &[&str])] = &[
     (
+        "",
+        &[
+            "headwater serve",
+            "headwater init source 'New orders'",
+            "headwater dev new-orders.mjs",
+            "headwater deploy orders.mjs",
+            "headwater open",
+        ],
+    ),
+    (
         "serve",
         &[
             "headwater serve",

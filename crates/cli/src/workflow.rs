@@ -24,20 +24,22 @@ pub(crate) fn cause(run: &Value, trigger: &str) -> String {
     }
 }
 
-/// The id alone: an id, and that of a folder, is taken as it is, without asking for the workflow.
+/// The id alone: an id, and that of a deployed folder, is taken as it is, without asking for the workflow.
 pub(crate) async fn find_id(client: &Client, given: &str) -> Result<String> {
     if given.starts_with("p_") {
         return Ok(given.to_owned());
     }
     let dir = folder::named(given.into());
-    if folder::is_workflow(&dir) {
-        return folder::workflow_id(&dir);
+    let of_folder = folder::is_workflow(&dir).then(|| folder::workflow_id(&dir));
+    if let Some(Ok(id)) = of_folder {
+        return Ok(id);
     }
     let workflows = client.list_scoped(&["workflows"]).await?;
-    let Some(workflow) = source::named("workflows", workflows, given)? else {
-        bail!(
+    match (source::named("workflows", workflows, given)?, of_folder) {
+        (Some(workflow), _) => Ok(text(&workflow, "id").to_owned()),
+        (None, Some(not_deployed)) => not_deployed,
+        (None, None) => bail!(
             "no workflow is called {given}, and it is not the folder of one; `headwater workflows list` shows the workflows"
-        );
-    };
-    Ok(text(&workflow, "id").to_owned())
+        ),
+    }
 }

@@ -50,10 +50,15 @@ pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exi
 /// The options that are read without touching anything.
 fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path) {
     let lines = std::env::var(log::VARIABLE).unwrap_or_default();
-    faults.note(log::filter(&lines).map_err(Into::into));
+    let address = listening::address(options);
+    faults.note(log::filter(&lines));
     faults.note(node::body_limits(options));
-    faults.note(ClusterOptions::of(options).map_err(Into::into));
-    faults.note(Tls::of(options).map_err(Into::into));
+    faults.note(ClusterOptions::of(options));
+    faults.note(Tls::of(options));
+    faults.note(node::public_url(options, address));
+    faults.note(node::retained_events(options));
+    faults.note(node::trusted_proxies(options));
+    faults.note(node::backoff(options));
     faults.note(sending::mail(options));
     faults.note(sending::s3(options));
     let variable = |name: &str| std::env::var(name).ok();
@@ -68,7 +73,7 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
     });
     faults.note(node::app_config(
         options,
-        listening::address(options),
+        address,
         &network,
         apps.unwrap_or_default(),
     ));
@@ -157,10 +162,10 @@ struct Faults {
 
 impl Faults {
     /// Takes what was tried, and notes its failure.
-    fn note<T>(&mut self, tried: Result<T>) -> Option<T> {
+    fn note<T>(&mut self, tried: Result<T, impl Into<anyhow::Error>>) -> Option<T> {
         tried
             .map_err(|error| {
-                let text = format!("{error:#}");
+                let text = format!("{:#}", error.into());
                 if self.told.insert(text.clone()) {
                     self.in_order.push(text);
                 }

@@ -344,7 +344,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "workflows run",
-        &["headwater workflows run greet --event '{\"name\": \"Ada\"}' --wait"],
+        &["headwater workflows run greet --event '{\"body\": {\"name\": \"Ada\"}}' --wait"],
     ),
     (
         "workflows replay",

@@ -10,12 +10,6 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::source::{self, text};
 
-/// Finds a workflow by id, folder, exact name or name slug.
-pub(crate) async fn find(client: &Client, given: &str) -> Result<Value> {
-    let id = find_id(client, given).await?;
-    client.get(&["workflows", &id]).await
-}
-
 /// The cause of a run in a list: its trigger, or the run that it repeats.
 pub(crate) fn cause(run: &Value, trigger: &str) -> String {
     match text(run, "replay_of") {
@@ -24,7 +18,8 @@ pub(crate) fn cause(run: &Value, trigger: &str) -> String {
     }
 }
 
-/// The id alone: an id, and that of a deployed folder, is taken as it is, without asking for the workflow.
+/// Finds the id of a workflow by id, deployed folder, exact name or name slug. An id, and that of a folder, is taken as it is,
+/// without asking for the workflow.
 pub(crate) async fn find_id(client: &Client, given: &str) -> Result<String> {
     if given.starts_with("p_") {
         return Ok(given.to_owned());

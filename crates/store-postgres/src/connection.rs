@@ -140,7 +140,10 @@ pub(crate) async fn connect(pool: &Pool) -> Result<Object, StoreError> {
     const STEP: &str = "connecting to the database";
     pool.get().await.map_err(|error| match error {
         PoolError::Backend(error) => failed(STEP)(error),
-        error => StoreError::unavailable(STEP, error),
+        error @ (PoolError::Timeout(_)
+        | PoolError::Closed
+        | PoolError::NoRuntimeSpecified
+        | PoolError::PostCreateHook(_)) => StoreError::unavailable(STEP, error),
     })
 }
 

@@ -15,6 +15,7 @@ mod deliveries;
 mod deployments;
 mod developing;
 mod examples;
+mod global;
 mod import;
 mod listen;
 mod nodes;
@@ -32,7 +33,7 @@ mod workflows;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 pub(crate) use self::accounts::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
@@ -49,6 +50,7 @@ pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, De
 pub(crate) use self::developing::{
     DevArguments, InitArguments, InitKind, RunActionArguments, TryArguments,
 };
+pub(crate) use self::global::{DEFAULT_DATA_DIR, DEFAULT_URL, Global};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::nodes::{NodesArguments, NodesCommand};
@@ -92,71 +94,6 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// The address of a node, unless another is named.
-pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:3000";
-/// The data folder of a node, unless another is named.
-pub(crate) const DEFAULT_DATA_DIR: &str = "./headwater-data";
-
-/// Flags every command takes.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// Address of the node [default: that of the profile, or http://127.0.0.1:3000]
-    #[arg(long, global = true, env = "HEADWATER_URL")]
-    pub(crate) url: Option<String>,
-    /// API key [default: that of --profile, in `<data-dir>/api-key`, or of the last login]
-    #[arg(
-        long,
-        global = true,
-        value_name = "KEY",
-        env = "HEADWATER_API_KEY",
-        hide_env_values = true
-    )]
-    pub(crate) api_key: Option<String>,
-    /// Data folder of a node on this machine
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        env = "HEADWATER_DATA_DIR",
-        default_value = DEFAULT_DATA_DIR
-    )]
-    pub(crate) data_dir: PathBuf,
-    /// Profile of `headwater login`: a node and the key for it
-    #[arg(long, global = true, value_name = "NAME", env = "HEADWATER_PROFILE")]
-    pub(crate) profile: Option<String>,
-    /// Workspace to work in, by its id or orgname [default: your own things]
-    #[arg(
-        long,
-        global = true,
-        value_name = "ID_OR_ORGNAME",
-        env = "HEADWATER_WORKSPACE"
-    )]
-    pub(crate) workspace: Option<String>,
-    /// Certificates (PEM) to trust besides the system's, of a node whose authority is not public
-    #[arg(long, global = true, value_name = "FILE", env = "HEADWATER_CA_FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Print `data` of the API's answer as JSON instead of a table
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Show tables whole on a terminal: all columns, and times instead of ages
-    #[arg(
-        short = 'o',
-        long,
-        global = true,
-        value_name = "FORMAT",
-        conflicts_with = "json"
-    )]
-    pub(crate) output: Option<OutputFormat>,
-}
-
-/// Forms of a table.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// Whole, as it is when it goes to a file or a program
-    Wide,
 }
 
 #[derive(Debug, Subcommand)]
@@ -336,6 +273,8 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
     /// Sources (the default)
+    // As Pipedream's program calls them, too.
+    #[command(aliases = ["streams", "so", "st"])]
     Sources(ListSourcesArguments),
     /// Published components and your own, with the newest version of each key
     Components(ComponentsArguments),
@@ -405,7 +344,7 @@ pub(crate) struct UpdateArguments {
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
     /// New code: a file, a URL, npm:PACKAGE[@VERSION]/path or a key [default: the present code]
-    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
+    #[arg(value_name = "COMPONENT")]
     pub(crate) component: Option<String>,
     /// New name
     #[arg(long)]
@@ -456,6 +395,7 @@ pub(crate) struct EventsArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LogsArguments {
     /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
     /// Keep printing new lines; with --json, one JSON object per line
     #[arg(short, long)]
@@ -472,6 +412,7 @@ pub(crate) struct LogsArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
     /// Event for `run`: JSON, @FILE, or @- for standard input
     #[arg(long, value_name = "JSON|@FILE")]

@@ -81,6 +81,8 @@ pub(crate) struct Follow<'a> {
     feed: Option<Feed<'a>>,
     pause: Duration,
     connected: bool,
+    /// Whether it says that the node went away and came back.
+    tells: bool,
 }
 
 impl<'a> Follow<'a> {
@@ -92,6 +94,15 @@ impl<'a> Follow<'a> {
             feed: None,
             pause: FIRST_PAUSE,
             connected: true,
+            tells: true,
+        }
+    }
+
+    /// Leaves it to another stream of the same node to say that the node went away and came back.
+    pub(crate) fn silent(self) -> Self {
+        Self {
+            tells: false,
+            ..self
         }
     }
 
@@ -158,9 +169,8 @@ impl<'a> Follow<'a> {
         let channel = channel.map(|channel| ("event_name", channel.to_owned()));
         let query: Vec<_> = channel.into_iter().collect();
         let feed = self.client.feed(feed, &query, &self.last_id).await?;
-        if !self.connected {
-            output::tell("connected again");
-            self.connected = true;
+        if !std::mem::replace(&mut self.connected, true) {
+            self.tell("connected again");
         }
         Ok(feed)
     }
@@ -179,11 +189,16 @@ impl<'a> Follow<'a> {
         if !transient {
             return Err(error);
         }
-        if self.connected {
-            output::tell(&format!("{error:#}; still trying"));
-            self.connected = false;
+        if std::mem::replace(&mut self.connected, false) {
+            self.tell(&format!("{error:#}; still trying"));
         }
         Ok(())
+    }
+
+    fn tell(&self, text: &str) {
+        if self.tells {
+            output::tell(text);
+        }
     }
 }
 

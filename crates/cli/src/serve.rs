@@ -45,8 +45,6 @@ pub(crate) use self::backup::{back_up, restore};
 pub(crate) use self::data_dir::{ADDRESS_FILE, keep_api_key};
 pub(crate) use self::store_copy::copy as copy_store;
 
-use std::net::SocketAddr;
-
 use anyhow::Result;
 use headwater_api::ConnectionCounts;
 
@@ -54,8 +52,8 @@ use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
     serve::{
-        cluster::ClusterOptions, data_dir::DataDir, setup::Setup, store::NodeStore, tls::Tls,
-        traces::Traces, workflows::WorkflowFolders,
+        cluster::ClusterOptions, setup::Setup, store::NodeStore, tls::Tls, traces::Traces,
+        workflows::WorkflowFolders,
     },
 };
 
@@ -72,21 +70,19 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     WorkflowFolders::check(&options)?;
     let tls = Tls::of(&options)?;
     let cluster = ClusterOptions::of(&options)?;
-    let listen_at = options.listen;
-    let listener =
-        listening::listen(listen_at.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000)))).await?;
+    let traces = Traces::start(options.otlp_endpoint.as_deref())?;
+    let listener = listening::listen(listening::address(&options)).await?;
     let address = listener.local_addr()?;
     let mail = receiving::bind(&options).await?;
-    let data_dir = DataDir::open(&global.data_dir)?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
-    let store = NodeStore::open(&data_dir, options.database_url.as_deref()).await?;
+    let database = options.database_url.as_deref();
+    let (data_dir, store) = NodeStore::open(&global.data_dir, database).await?;
     if let Some(mail) = &mail {
         notes.note(&format!(
             "mail to workflows is taken on {}",
             mail.address()?
         ));
     }
-    let traces = Traces::start(options.otlp_endpoint.as_deref())?;
     let setup = Setup {
         global,
         options,

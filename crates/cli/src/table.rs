@@ -15,9 +15,18 @@ const STATES: [&str; 7] = [
     "active", "health", "last run", "outcome", "result", "state", "status",
 ];
 
-/// A table with a header row.
+/// A table with a header row. On a terminal a row is one line.
 pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> String {
     listing_on(display::current(), headers, rows)
+}
+
+/// A table of texts to read: on a terminal they go on in the lines below.
+pub(crate) fn report(headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    report_on(display::current(), headers, rows)
+}
+
+fn report_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    table_on(display, headers, rows, usize::MAX)
 }
 
 /// A table whose columns give way where a terminal is narrow: these, in their order, those that say nothing first.
@@ -78,6 +87,16 @@ fn needed(headers: &[&str], rows: &[Vec<String>], columns: &[usize]) -> usize {
 }
 
 fn listing_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    table_on(display, headers, rows, 1)
+}
+
+/// A table whose rows have at most so many lines where people want an overview.
+fn table_on(
+    display: Display,
+    headers: &[&str],
+    rows: Vec<Vec<String>>,
+    most_lines: usize,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(headers.iter().map(|header| header.to_uppercase()));
@@ -91,7 +110,7 @@ fn listing_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> Str
         });
         let mut row = Row::from(cells.collect::<Vec<_>>());
         if display.is_overview() {
-            row.max_height(1);
+            row.max_height(most_lines);
         }
         table.add_row(row);
     }
@@ -226,6 +245,19 @@ mod tests {
             rows(),
         );
         assert!(all.contains("longer than others"), "{all}");
+    }
+
+    #[test]
+    fn a_report_goes_on_below_where_a_listing_is_cut() {
+        let detail = "the secret key does not open what is stored; restore the former file";
+        let rows = vec![vec!["key".into(), "failed".into(), detail.into()]];
+        assert_eq!(
+            report_on(terminal(50), &["check", "result", "detail"], rows),
+            "CHECK   RESULT   DETAIL\n\
+             key     failed   the secret key does not open what\n\
+             \x20                is stored; restore the former\n\
+             \x20                file"
+        );
     }
 
     #[test]

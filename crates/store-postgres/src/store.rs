@@ -16,7 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
     clock::{self, DatabaseClock},
-    connection::{Connection, failed, is_overtaken, is_without_answer},
+    connection::{Connection, connect, failed, is_overtaken, is_without_answer},
     living, migration,
     outcome::{self, Outcome, TransactionId, identified},
     positions::take_turn,
@@ -127,7 +127,7 @@ impl PostgresStore {
     /// `Unavailable` when it cannot be reached, `Unsupported` when a newer version of the program has written it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let store = Self::connected(url)?;
-        store.prepare(None).await?;
+        store.migrate().await?;
         store.set_clock().await?;
         Ok(store)
     }
@@ -175,19 +175,16 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Brings the schema up to date, unless another node than `name` lives, which may know only the former one: `false`. Without
-    /// a name nobody is looked for.
+    /// Brings the schema up to date for the node `name`, unless another one lives, which may know only the former one: `false`.
     ///
     /// # Errors
     /// Those of [`PostgresStore::open`].
-    pub async fn prepare(&self, name: Option<&NodeName>) -> Result<bool, StoreError> {
+    pub async fn prepare(&self, name: &NodeName) -> Result<bool, StoreError> {
         let next = |connection: Connection| async move {
-            if let Some(name) = name
-                && living::has_others(&connection, name).await?
-            {
-                return Ok(None);
+            match living::has_others(&connection, name).await? {
+                true => Ok(None),
+                false => migration::run_next(&connection).await.map(Some),
             }
-            migration::run_next(&connection).await.map(Some)
         };
         loop {
             let ran = self.attempt(&self.pool, Transaction::Migrating, next);
@@ -197,6 +194,19 @@ impl PostgresStore {
                 Some(true) => {}
             }
         }
+    }
+
+    /// Brings the schema up to date, whoever uses the database.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStore::open`].
+    pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
+        let next = |connection: Connection| async move { migration::run_next(&connection).await };
+        while self
+            .attempt(&self.pool, Transaction::Migrating, next)
+            .await?
+        {}
+        Ok(())
     }
 
     /// The names of the living nodes besides the one of that name.
@@ -482,9 +492,4 @@ fn pool(config: &Config, tls: &MakeRustlsConnect, connections: usize) -> Result<
         .create_timeout(Some(ANSWERED_WITHIN))
         .build()
         .map_err(|error| StoreError::unavailable("setting up connections", error))
-}
-
-async fn connect(pool: &Pool) -> Result<Object, StoreError> {
-    let connected = pool.get().await;
-    connected.map_err(|error| StoreError::unavailable("connecting to the database", error))
 }

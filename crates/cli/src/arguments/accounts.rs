@@ -69,8 +69,7 @@ pub(crate) enum AccountsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListAccountsArguments {
-    /// Only those of this app, by its name slug
-    #[arg(long)]
+    /// Name slug of an app [default: all of them]
     pub(crate) app: Option<String>,
     /// Only those of this health: healthy, expired, refused or unknown
     #[arg(long, value_name = "HEALTH")]

@@ -5,6 +5,16 @@ use clap::Command;
 /// Commands by their words, with their examples.
 const EXAMPLES: &[(&str, &[&str])] = &[
     (
+        "",
+        &[
+            "headwater serve",
+            "headwater init source 'New orders'",
+            "headwater dev new-orders.mjs",
+            "headwater deploy orders.mjs",
+            "headwater open",
+        ],
+    ),
+    (
         "serve",
         &[
             "headwater serve",
@@ -94,7 +104,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("runs", &["headwater runs orders --failed --since 1h"]),
-    ("runs list", &["headwater runs list --status failed"]),
+    (
+        "runs list",
+        &[
+            "headwater runs list --status failed",
+            "headwater runs list orders --status open",
+        ],
+    ),
     (
         "runs describe",
         &["headwater runs describe inv_0353EGSpi9g90AUy4Uw1RJ"],
@@ -144,7 +160,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("accounts check", &["headwater accounts check work"]),
     (
         "accounts list",
-        &["headwater accounts list --app github --health refused"],
+        &["headwater accounts list github --health refused"],
     ),
     ("accounts users", &["headwater accounts users work"]),
     ("accounts delete", &["headwater accounts delete work"]),
@@ -328,7 +344,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "workflows run",
-        &["headwater workflows run greet --event '{\"name\": \"Ada\"}' --wait"],
+        &["headwater workflows run greet --event '{\"body\": {\"name\": \"Ada\"}}' --wait"],
     ),
     (
         "workflows replay",

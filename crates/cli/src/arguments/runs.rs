@@ -16,7 +16,7 @@ pub(crate) struct RunsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// List the runs of all sources and workflows, newest first, whether they have ended or not
+    /// List the runs of all sources and workflows, or of one, newest first, whether they have ended or not
     List(ListRunsArguments),
     /// Show a run with its events, their deliveries, its log and its errors; of a workflow, with its steps and waits
     Describe(RunArgument),
@@ -24,16 +24,13 @@ pub(crate) enum RunsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListRunsArguments {
+    /// Source: its id, name or name slug. Or a workflow, also by its deployed folder [default: all of them]
+    #[arg(value_name = "SOURCE_OR_WORKFLOW")]
+    pub(crate) source: Option<String>,
     /// Only those in these states, separated by commas: open, succeeded, failed, cancelled, or an outcome such as threw or
     /// wall_limit
     #[arg(long, value_name = "STATES")]
     pub(crate) status: Option<String>,
-    /// Only those of this source: its id or name
-    #[arg(long, value_name = "ID_OR_NAME", conflicts_with = "workflow")]
-    pub(crate) source: Option<String>,
-    /// Only those of this workflow: its id or name
-    #[arg(long, value_name = "ID_OR_NAME")]
-    pub(crate) workflow: Option<String>,
     /// Only those with this cause: timer, http, manual, event, email, call, replay, deploy, activate or deactivate
     #[arg(long)]
     pub(crate) trigger: Option<String>,

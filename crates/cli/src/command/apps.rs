@@ -61,17 +61,16 @@ fn described(app: &Value) -> String {
     if !scopes.is_empty() {
         rows.push(("scopes".to_owned(), scopes.join(" ")));
     }
+    let card = table::card(rows);
     let fields = app["fields"].as_array().map_or(&[][..], Vec::as_slice);
-    let names = fields.iter().map(|field| text(field, "name").len());
-    let width = names.max().unwrap_or_default();
-    let mut lines = vec![table::card(rows)];
-    lines.extend((width > 0).then(|| "\nFIELDS".to_owned()));
-    lines.extend(
-        fields
-            .iter()
-            .map(|one| format!("{:<width$}   {}", text(one, "name"), about(one))),
-    );
-    lines.join("\n")
+    if fields.is_empty() {
+        return card;
+    }
+    let fields = fields
+        .iter()
+        .map(|one| vec![text(one, "name").to_owned(), about(one)]);
+    let fields = table::report(&["field", "meaning"], fields.collect());
+    format!("{card}\n\n{fields}")
 }
 
 /// A field in words: for people, whether it may be left out, its values, and its hint.

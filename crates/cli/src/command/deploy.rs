@@ -93,7 +93,7 @@ async fn first_run(session: &Session, source: &Value, file: Option<&Path>) -> Re
     outcome::print_logs(session, &report, file);
     let exit = outcome::report(&report["outcome"], file);
     output::tell(&match exit {
-        Exit::Success => format!("it ran, and emitted {} events", report["events"]),
+        Exit::Success => format!("it ran, and emitted {}", outcome::emitted(&report)),
         Exit::Failure | Exit::Usage => {
             "it is deployed, and its first run failed as above".to_owned()
         }

@@ -21,7 +21,7 @@ pub(super) use self::remembered::file_of;
 pub(super) use self::signals::Signals;
 pub(super) use self::watch::PERIOD as WATCH_PERIOD;
 use self::watch::Watch;
-use super::{save, show};
+use super::{outcome, save, show};
 use crate::arguments::DevArguments;
 use crate::bundle;
 use crate::client::ClientError;
@@ -133,9 +133,9 @@ impl<'a> Dev<'a> {
         let path = ["sources", id, "run"];
         match self.session.client.post(&path, &json!({})).await {
             Ok(report) => output::tell(&format!(
-                "the run ended: {}, {} events",
+                "the run ended: {}, {}",
                 text(&report["outcome"], "status"),
-                report["events"]
+                outcome::emitted(&report)
             )),
             Err(error) => exit::print_error(&error),
         }

@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Session, arguments: &DoctorArguments) -> Resul
     let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
     let report = checks.iter().map(Check::to_json).collect();
     session.print(&report, |_| {
-        table::listing(
+        table::report(
             &["check", "result", "detail"],
             checks.iter().map(Check::row).collect(),
         )
@@ -144,7 +144,7 @@ fn room(folder: &std::path::Path, path: &str) -> Check {
         return Check::ok("data folder", path);
     };
     let free_bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let detail = format!("{path}, {free_bytes} bytes free");
+    let detail = format!("{path}, {} MiB free", free_bytes >> 20);
     match free_bytes < LITTLE_ROOM_BYTES {
         true => Check::failed(
             "data folder",

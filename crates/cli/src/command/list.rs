@@ -31,7 +31,11 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     }
     let rows = |_: &Value| {
         let rows = sources.iter().map(|source| row(source, &sources));
-        table::overview(&HEADERS, &["created", "id", "next tick"], rows.collect())
+        table::overview(
+            &HEADERS,
+            &["created", "id", "trigger", "next tick"],
+            rows.collect(),
+        )
     };
     session.print(&Value::from(sources.clone()), rows)?;
     Ok(Exit::Success)

@@ -35,6 +35,14 @@ pub(super) fn report(outcome: &Value, file: Option<&Path>) -> Exit {
     Exit::Failure
 }
 
+/// The number of events that a run emitted, in words.
+pub(super) fn emitted(report: &Value) -> String {
+    match report["events"].as_u64() {
+        Some(1) => "1 event".to_owned(),
+        count => format!("{} events", count.unwrap_or_default()),
+    }
+}
+
 fn failure(outcome: &Value) -> String {
     match text(outcome, "status") {
         "limit_exceeded" => match (text(outcome, "limit"), text(outcome, "message")) {

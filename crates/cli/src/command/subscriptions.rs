@@ -1,5 +1,7 @@
 //! `subscriptions`: lists, creates and deletes subscriptions.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -29,7 +31,9 @@ pub(super) async fn run(session: &Session, arguments: SubscriptionsArguments) ->
 async fn create(session: &Session, arguments: SubscriptionArguments) -> Result<()> {
     let (resource, body) = subscription(&session.client, arguments).await?;
     let made = session.client.post(&[resource], &body).await?;
-    session.print(&made, |made| listing(std::slice::from_ref(made)))
+    session.print(&made, |made| {
+        listing(std::slice::from_ref(made), &BTreeMap::new())
+    })
 }
 
 async fn delete(session: &Session, arguments: DeleteSubscriptionArguments) -> Result<()> {
@@ -39,7 +43,9 @@ async fn delete(session: &Session, arguments: DeleteSubscriptionArguments) -> Re
     confirm::deletion(&question, arguments.confirmed.yes)?;
     let client = &session.client;
     client.send(Method::DELETE, &[resource], &body).await?;
-    session.print(&body, |body| listing(std::slice::from_ref(body)))?;
+    session.print(&body, |body| {
+        listing(std::slice::from_ref(body), &BTreeMap::new())
+    })?;
     output::tell("deleted");
     Ok(())
 }
@@ -60,7 +66,25 @@ async fn list(session: &Session) -> Result<()> {
         );
         return Ok(());
     }
-    session.print(&subscriptions, |_| listing(listed))
+    let names = match session.json {
+        true => BTreeMap::new(),
+        false => names(&session.client).await,
+    };
+    session.print(&subscriptions, |_| listing(listed, &names))
+}
+
+/// Webhooks, sources and workflows by their ids, as commands call them. What cannot be listed stays an id.
+async fn names(client: &Client) -> BTreeMap<String, String> {
+    let mut names = webhook::names(client).await.unwrap_or_default();
+    names.retain(|_, name| !name.is_empty());
+    for path in [&["users", "me", "sources"][..], &["workflows"]] {
+        let listed = client.list_scoped(path).await.unwrap_or_default();
+        names.extend(listed.iter().map(|one| {
+            let called = source::called_among(one, &listed);
+            (text(one, "id").to_owned(), called.to_owned())
+        }));
+    }
+    names
 }
 
 /// The address that it is sent to, and its parameters.
@@ -107,12 +131,12 @@ async fn listener_id(client: &Client, listener: &str) -> Result<String> {
     Ok(text(&source, "id").to_owned())
 }
 
-fn listing(subscriptions: &[Value]) -> String {
+fn listing(subscriptions: &[Value], names: &BTreeMap<String, String>) -> String {
     let rows = subscriptions.iter().map(|subscription| {
         // Automatic ones have no emitter, and deleted ones have no id.
         let or_dash = |field| match text(subscription, field) {
             "" => "-".to_owned(),
-            text => text.to_owned(),
+            text => names.get(text).map_or(text, String::as_str).to_owned(),
         };
         ["id", "emitter_id", "event_name", "listener_id"]
             .map(or_dash)

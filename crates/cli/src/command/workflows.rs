@@ -81,7 +81,10 @@ async fn client(session: &Session, command: ClientCommand) -> Result<Exit> {
 }
 
 async fn list(session: &Session) -> Result<Exit> {
-    let workflows = session.client.list_scoped(&["workflows"]).await?;
+    let mut query = session.client.scope().await?;
+    query.push(with_health());
+    let workflows = session.client.first(&["workflows"], usize::MAX, &query);
+    let workflows = workflows.await?.data;
     if workflows.is_empty() && !session.json {
         output::tell(
             "no workflows yet; create one with `headwater workflows init DIR`, and deploy it with `headwater workflows \
@@ -96,9 +99,16 @@ async fn list(session: &Session) -> Result<Exit> {
 }
 
 async fn describe(session: &Session, given: &str) -> Result<Exit> {
-    let workflow = workflow::find(&session.client, given).await?;
+    let id = workflow::find_id(&session.client, given).await?;
+    let path = ["workflows", &*id];
+    let workflow = session.client.get_data(&path, &[with_health()]).await?;
     session.print(&workflow, show::full)?;
     Ok(Exit::Success)
+}
+
+/// The parameter by which the API adds the newest run and the next tick.
+fn with_health() -> (&'static str, String) {
+    ("expand", "health".to_owned())
 }
 
 /// Switches the triggers of a workflow on or off.

@@ -35,8 +35,30 @@ pub(super) async fn ask(form: &Form<'_>, definition: &PropDefinition) -> Result<
             let answer = answer.prompt().map_err(|error| failed(definition, error))?;
             Ok(Some(Value::from(answer)))
         }
+        (_, Options::None) if definition.is_data_store() => {
+            ask_data_store(form.client, definition).await.map(Some)
+        }
         (_, Options::None) => ask_text(definition).map(Some),
     }
+}
+
+/// Asks for one of the data stores that are there, or for the name of a new one.
+async fn ask_data_store(client: &Client, definition: &PropDefinition) -> Result<Value> {
+    let stores = client.list_scoped(&["data_stores"]).await?;
+    if !stores.is_empty() {
+        let names = stores.iter().map(|store| text(store, "name").to_owned());
+        let names = names.chain(["… a new one".to_owned()]).collect();
+        let message = format!("{}, a data store:", definition.title());
+        let picked = Select::new(&message, names).raw_prompt();
+        let picked = picked.map_err(|error| failed(definition, error))?;
+        if let Some(store) = stores.get(picked.index) {
+            return Ok(store["name"].clone());
+        }
+    }
+    output::tell(
+        "the name of a data store, which is created when something is first written to it",
+    );
+    ask_text(definition)
 }
 
 /// Some apps need no account, which only their component knows: leaving it out is a choice.

@@ -85,6 +85,10 @@ impl PropDefinition {
         self.0.is_list()
     }
 
+    pub(super) fn is_data_store(&self) -> bool {
+        self.0.kind() == PropKind::DataStore
+    }
+
     pub(super) fn is_secret(&self) -> bool {
         self.0.is_secret()
     }

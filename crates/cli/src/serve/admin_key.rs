@@ -18,19 +18,14 @@ pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result
              with --database-url"
         );
     }
-    let data_dir = DataDir::open(&global.data_dir)?;
-    let store = NodeStore::open(&data_dir, database_url)
+    let opened = NodeStore::open(&global.data_dir, database_url).await;
+    let (data_dir, store) = match database_url {
+        Some(_) => opened,
+        None => opened.with_context(|| format!("stop the node in {shown} first, if it runs")),
+    }?;
+    prepare(&store)
         .await
-        .with_context(|| format!("stop the node in {shown} first, if it runs"))?;
-    if let Some(holder) = store.holder().await? {
-        bail!(
-            "the node {} has the database; stop it first",
-            holder.as_str()
-        );
-    }
-    if !store.prepare().await? {
-        bail!("a node was started on the database at this moment; stop it first");
-    }
+        .inspect_err(|_| data_dir.leave_as_found())?;
     let env = store.environment()?;
     let new = headwater_platform::create_admin_key(&*store.store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;
@@ -42,4 +37,18 @@ pub(crate) async fn reset(global: &Global, database_url: Option<&str>) -> Result
         data_dir.shown_key_path()
     ));
     Ok(Exit::Success)
+}
+
+/// Makes the store ready, of which no node may be the holder.
+async fn prepare(store: &NodeStore) -> Result<()> {
+    if let Some(holder) = store.holder().await? {
+        bail!(
+            "the node {} has the database; stop it first",
+            holder.as_str()
+        );
+    }
+    match store.prepare().await? {
+        true => Ok(()),
+        false => bail!("a node was started on the database at this moment; stop it first"),
+    }
 }

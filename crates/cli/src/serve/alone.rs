@@ -28,18 +28,17 @@ pub(super) async fn serve(
     listener: TcpListener,
     mail: Option<MailListener>,
 ) -> Result<()> {
-    let listener = stand_by(setup, &store, listener).await?;
-    if !store.prepare().await? {
-        bail!(AT_ONCE);
-    }
-    let started = Running::start(setup, store, mail, |engine| engine)
+    let listener = prepare(setup, &store, listener)
         .await
-        .inspect_err(|_| {
-            // A database keeps the first user, whose key is nowhere but in the folder.
-            if setup.options.database_url.is_none() {
-                setup.data_dir.leave_as_found();
-            }
-        })?;
+        .inspect_err(|_| setup.data_dir.leave_as_found())?;
+    let started = Running::start(setup, store, mail, |engine| engine).await.inspect_err(|_| {
+        let data_dir = &setup.data_dir;
+        // A database stays, and with it what only the keys in the folder open.
+        let has_keys = data_dir.has_secret_keys() || data_dir.has_api_key();
+        if setup.options.database_url.is_none() || !has_keys {
+            data_dir.leave_as_found();
+        }
+    })?;
     let Some(running) = started else {
         bail!(AT_ONCE);
     };
@@ -62,6 +61,19 @@ pub(super) async fn serve(
     ended.close().await;
     setup.notes.note("stopped");
     Ok(())
+}
+
+/// Takes the store once no other node has it, and makes it ready for use.
+async fn prepare(
+    setup: &Setup<'_>,
+    store: &NodeStore,
+    listener: TcpListener,
+) -> Result<TcpListener> {
+    let listener = stand_by(setup, store, listener).await?;
+    match store.prepare().await? {
+        true => Ok(listener),
+        false => bail!(AT_ONCE),
+    }
 }
 
 /// Waits until no other node has the store. Nobody listens meanwhile: clients must go to the node that serves.

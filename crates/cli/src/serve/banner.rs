@@ -23,8 +23,11 @@ pub(super) fn lines(
     let mut lines = vec![
         ("web UI", format!("{url}/  (`headwater open` signs you in)")),
         ("API", format!("{url}/docs")),
-        ("API key", data_dir.shown_key_path()),
     ];
+    // The first user's key is where their node was started first.
+    if data_dir.has_api_key() {
+        lines.push(("API key", data_dir.shown_key_path()));
+    }
     let mut variables = String::new();
     if given != Path::new(DEFAULT_DATA_DIR) {
         let shown = data_dir.shown();

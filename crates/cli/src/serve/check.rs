@@ -6,7 +6,6 @@ use std::{
     collections::BTreeSet,
     fs,
     io::ErrorKind,
-    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -20,7 +19,7 @@ use super::{
     arguments::ServeArguments,
     cluster::ClusterOptions,
     data_dir::{DataDir, STORE},
-    log,
+    listening, log,
     network::Network,
     node, receiving, sending, store,
     tls::Tls,
@@ -29,14 +28,11 @@ use super::{
 };
 use crate::{arguments::Global, exit::Exit, output};
 
-/// Where a node listens by default.
-const ADDRESS: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
-
 /// Tries everything, and tells the faults.
 pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exit> {
     let mut faults = Faults::default();
     configuration(&mut faults, options, &global.data_dir);
-    let address = options.listen.unwrap_or(SocketAddr::from(ADDRESS));
+    let address = listening::address(options);
     let listening = tokio::net::TcpListener::bind(address).await;
     faults.note(listening.with_context(|| format!("--listen: cannot listen on {address}")));
     faults.note(receiving::bind(options).await);
@@ -54,10 +50,15 @@ pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exi
 /// The options that are read without touching anything.
 fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path) {
     let lines = std::env::var(log::VARIABLE).unwrap_or_default();
-    faults.note(log::filter(&lines).map_err(Into::into));
+    let address = listening::address(options);
+    faults.note(log::filter(&lines));
     faults.note(node::body_limits(options));
-    faults.note(ClusterOptions::of(options).map_err(Into::into));
-    faults.note(Tls::of(options).map_err(Into::into));
+    faults.note(ClusterOptions::of(options));
+    faults.note(Tls::of(options));
+    faults.note(node::public_url(options, address));
+    faults.note(node::retained_events(options));
+    faults.note(node::trusted_proxies(options));
+    faults.note(node::backoff(options));
     faults.note(sending::mail(options));
     faults.note(sending::s3(options));
     let variable = |name: &str| std::env::var(name).ok();
@@ -70,7 +71,6 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
         routes: Vec::new(),
         ca: None,
     });
-    let address = options.listen.unwrap_or(SocketAddr::from(ADDRESS));
     faults.note(node::app_config(
         options,
         address,
@@ -162,10 +162,10 @@ struct Faults {
 
 impl Faults {
     /// Takes what was tried, and notes its failure.
-    fn note<T>(&mut self, tried: Result<T>) -> Option<T> {
+    fn note<T>(&mut self, tried: Result<T, impl Into<anyhow::Error>>) -> Option<T> {
         tried
             .map_err(|error| {
-                let text = format!("{error:#}");
+                let text = format!("{:#}", error.into());
                 if self.told.insert(text.clone()) {
                     self.in_order.push(text);
                 }

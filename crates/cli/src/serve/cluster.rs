@@ -17,6 +17,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use futures::future::join;
+use headwater_store_postgres::PostgresStore;
 use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -101,17 +102,9 @@ pub(super) async fn serve(
     listener: TcpListener,
 ) -> Result<()> {
     let ClusterOptions { secret, address } = options;
-    let store = store.of_cluster(&setup.data_dir, &secret)?;
-    let database = store
-        .database()
-        .context("a cluster has a database")?
-        .clone();
-    if database.knows_members().await?
-        && let Some(keys) = store.cluster_keys()
-    {
-        keys.kept().await?;
-    }
-    node::check(setup).await?;
+    let (store, database) = admitted(setup, &secret, store)
+        .await
+        .inspect_err(|_| setup.data_dir.leave_as_found())?;
     let grace = node::shutdown_grace(&setup.options);
     let stopping = CancellationToken::new();
     let endpoint_domain = setup.options.endpoint_domain.as_deref();
@@ -175,4 +168,24 @@ pub(super) async fn serve(
     }
     setup.notes.note("stopped");
     Ok(())
+}
+
+/// The store as a node of the cluster has it, once nothing speaks against this node.
+async fn admitted(
+    setup: &Setup<'_>,
+    secret: &ClusterSecret,
+    store: NodeStore,
+) -> Result<(NodeStore, Arc<PostgresStore>)> {
+    let store = store.of_cluster(&setup.data_dir, secret)?;
+    let database = store
+        .database()
+        .context("a cluster has a database")?
+        .clone();
+    if database.knows_members().await?
+        && let Some(keys) = store.cluster_keys()
+    {
+        keys.kept().await?;
+    }
+    node::check(setup).await?;
+    Ok((store, database))
 }

@@ -196,6 +196,11 @@ impl DataDir {
         self.root.join(SECRET_KEY).exists()
     }
 
+    /// Whether the first user's key is kept in the folder.
+    pub(crate) fn has_api_key(&self) -> bool {
+        self.root.join(API_KEY).exists()
+    }
+
     /// The place of the secret keys, for people.
     pub(crate) fn shown_secret_key_path(&self) -> String {
         self.root.join(SECRET_KEY).display().to_string()

@@ -2,15 +2,24 @@
 
 use std::{
     io::ErrorKind,
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
+use super::arguments::ServeArguments;
+
+/// The address of a node that is given none.
+const DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
 const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
+
+/// The address that the options name.
+pub(super) fn address(options: &ServeArguments) -> SocketAddr {
+    options.listen.unwrap_or(DEFAULT)
+}
 
 /// Listens there. A process that a killed node was just starting holds its address until that process has begun.
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {

@@ -10,10 +10,11 @@ use headwater_engine::{
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
+    webhook::Backoff,
 };
 use headwater_platform::{
     DeliveryConfig, InstallationKey, KeyFile, KeyRing, Parts, Plan, Platform, PlatformConfig,
-    ResultLimits,
+    ResultLimits, TrustedProxies,
 };
 use headwater_store::Store;
 
@@ -187,21 +188,7 @@ pub(super) fn app_config(
     network: &Network,
     apps: AppCatalog,
 ) -> Result<PlatformConfig> {
-    let public_url = options
-        .public_url
-        .clone()
-        .unwrap_or_else(|| format!("{}://{address}", tls::scheme(options)));
-    let parsed = url::Url::parse(&public_url);
-    if !parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
-        let reason = format!("--public-url: `{public_url}` is not an http or https URL");
-        return Err(UsageError(reason).into());
-    }
-    let retained_events = options.retained_events.unwrap_or(RETAINED_EVENTS);
-    if retained_events < RETAINED_EVENTS {
-        let reason =
-            format!("--retained-events: must be at least {RETAINED_EVENTS}, not {retained_events}");
-        return Err(UsageError(reason).into());
-    }
+    let public_url = public_url(options, address)?;
     let given: Vec<String> = std::env::args().collect();
     Ok(PlatformConfig {
         settings: settings::of(options, &given, |name| std::env::var_os(name).is_some()),
@@ -213,7 +200,7 @@ pub(super) fn app_config(
             .source_concurrency
             .unwrap_or(SOURCE_CONCURRENCY)
             .max(1),
-        retained_events,
+        retained_events: retained_events(options)?,
         retained_runs: options.retained_runs.unwrap_or(RETAINED_RUNS),
         retained_failed_runs: options.retained_failed_runs.unwrap_or(RETAINED_RUNS),
         retained_audit_days: options.retained_audit_days.unwrap_or(RETAINED_AUDIT_DAYS),
@@ -237,25 +224,55 @@ pub(super) fn app_config(
             .saturating_mul(GB),
         daily_invocations_quota: options.daily_invocations_quota,
         rate_limit: options.rate_limit,
-        trusted_proxies: options
-            .trusted_proxies
-            .as_deref()
-            .unwrap_or_default()
-            .parse()
-            .map_err(|error| UsageError(format!("--trusted-proxies: {error}")))?,
+        trusted_proxies: trusted_proxies(options)?,
     })
+}
+
+/// The node's URL as others see it.
+pub(super) fn public_url(
+    options: &ServeArguments,
+    address: SocketAddr,
+) -> Result<String, UsageError> {
+    let given = options.public_url.clone();
+    let url = given.unwrap_or_else(|| format!("{}://{address}", tls::scheme(options)));
+    let is_web = |url: url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    match url::Url::parse(&url).is_ok_and(is_web) {
+        true => Ok(url),
+        false => Err(UsageError(format!(
+            "--public-url: `{url}` is not an http or https URL"
+        ))),
+    }
+}
+
+pub(super) fn retained_events(options: &ServeArguments) -> Result<u32, UsageError> {
+    match options.retained_events.unwrap_or(RETAINED_EVENTS) {
+        few @ ..RETAINED_EVENTS => Err(UsageError(format!(
+            "--retained-events: must be at least {RETAINED_EVENTS}, not {few}"
+        ))),
+        enough => Ok(enough),
+    }
+}
+
+pub(super) fn trusted_proxies(options: &ServeArguments) -> Result<TrustedProxies, UsageError> {
+    let given = options.trusted_proxies.as_deref().unwrap_or_default();
+    given
+        .parse()
+        .map_err(|error| UsageError(format!("--trusted-proxies: {error}")))
+}
+
+pub(super) fn backoff(options: &ServeArguments) -> Result<Backoff, UsageError> {
+    match options.webhook_backoff.as_deref() {
+        None => Ok(DeliveryConfig::default().backoff),
+        Some(text) => text
+            .parse()
+            .map_err(|error| UsageError(format!("--webhook-backoff: {error}"))),
+    }
 }
 
 fn delivery_config(options: &ServeArguments, network: &Network) -> Result<DeliveryConfig> {
     let defaults = DeliveryConfig::default();
-    let backoff = match options.webhook_backoff.as_deref() {
-        None => defaults.backoff,
-        Some(text) => text
-            .parse()
-            .map_err(|error| UsageError(format!("--webhook-backoff: {error}")))?,
-    };
     Ok(DeliveryConfig {
-        backoff,
+        backoff: backoff(options)?,
         webhook_concurrency: options
             .webhook_concurrency
             .unwrap_or(defaults.webhook_concurrency),

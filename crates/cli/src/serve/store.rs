@@ -1,6 +1,6 @@
 //! The store of a node: embedded in its data folder, or a PostgreSQL database that it has for itself.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_model::time::EpochMs;
@@ -34,25 +34,40 @@ pub(crate) struct NodeStore {
 }
 
 impl NodeStore {
-    /// Opens the database at the URL, or else the embedded store, which no other process may have open.
+    /// Opens a node's data folder with the database at the URL, or else with the embedded store in it, which no other
+    /// process may have open. A database that cannot be used leaves the folder as it was.
     ///
     /// # Errors
-    /// The database cannot be reached, or the data folder is in use.
-    pub(crate) async fn open(data_dir: &DataDir, url: Option<&str>) -> Result<Self> {
-        let Some(url) = url else {
-            let store = SqliteStore::open(&data_dir.store()?).context("cannot open the store")?;
-            return Ok(Self {
-                store: Arc::new(store),
-                node: NodeName::new(ONLY_NODE),
-                database: None,
-                cluster_keys: None,
-            });
+    /// The database cannot be reached, or the data folder cannot be written or is in use.
+    pub(crate) async fn open(root: &Path, url: Option<&str>) -> Result<(DataDir, Self)> {
+        url.map(check_scheme).transpose()?;
+        let data_dir = DataDir::open(root)?;
+        let store = match url {
+            Some(url) => Self::of_database(&data_dir, url).await?,
+            None => Self::embedded(&data_dir)?,
         };
-        check_scheme(url)?;
+        Ok((data_dir, store))
+    }
+
+    fn embedded(data_dir: &DataDir) -> Result<Self> {
+        let store = SqliteStore::open(&data_dir.store()?).context("cannot open the store")?;
+        Ok(Self {
+            store: Arc::new(store),
+            node: NodeName::new(ONLY_NODE),
+            database: None,
+            cluster_keys: None,
+        })
+    }
+
+    async fn of_database(data_dir: &DataDir, url: &str) -> Result<Self> {
         data_dir.lock().await?;
-        data_dir.store_is_elsewhere()?;
         let database = PostgresStore::open_for_one(url).await;
-        let database = Arc::new(database.map_err(|error| unreached::told(&error))?);
+        let database = database.map_err(|error| {
+            data_dir.leave_as_found();
+            unreached::told(&error)
+        })?;
+        data_dir.store_is_elsewhere()?;
+        let database = Arc::new(database);
         Ok(Self {
             store: Arc::clone(&database) as _,
             node: node_name(data_dir),
@@ -145,8 +160,8 @@ impl NodeStore {
         let Some(database) = &self.database else {
             return Ok(true);
         };
-        let prepared = database.prepare(Some(&self.node)).await;
-        prepared.context("cannot bring the tables of --database-url up to date")
+        let prepared = database.prepare(&self.node).await;
+        prepared.map_err(|error| unreached::told(&error))
     }
 
     /// The files of owners: in the database, where all of its nodes see them, or else in the data folder.

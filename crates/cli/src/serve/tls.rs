@@ -85,8 +85,8 @@ impl Tls {
                 cert: cert.clone(),
                 key: key.clone(),
             },
-            (Some(_), None) => return Err(missing("--tls-key", "--tls-cert")),
-            (None, Some(_)) => return Err(missing("--tls-cert", "--tls-key")),
+            (Some(_), None) => return Err(UsageError::missing("--tls-key", "--tls-cert")),
+            (None, Some(_)) => return Err(UsageError::missing("--tls-cert", "--tls-key")),
         };
         let stamps = pair.stamps();
         let config = pair.read().map_err(UsageError)?;
@@ -166,10 +166,4 @@ fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
             path.display()
         )
     })
-}
-
-fn missing(option: &str, given: &str) -> UsageError {
-    UsageError(format!(
-        "{option}: is missing; {given} needs it, so give both files or neither"
-    ))
 }

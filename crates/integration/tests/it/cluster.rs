@@ -313,7 +313,10 @@ async fn a_node_with_another_secret_does_not_join() {
     let start = async |more: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
         let serve = ["serve", "--listen=127.0.0.1:0", "--database-url", &url];
-        headwater_in(folder.path(), &[&serve, more].concat()).await
+        let ended = headwater_in(folder.path(), &[&serve, more].concat()).await;
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 0, "{}", ended.stderr);
+        ended
     };
     let other = "another-secret-of-32-characters-or-more";
     let address = "--node-address=127.0.0.1:9";

@@ -128,6 +128,21 @@ async fn a_database_that_is_not_there_is_named_without_its_password() {
             "{told}"
         );
     }
+    let missing = Database::create().url().replace("/node_", "/no_node_");
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        &missing,
+    ];
+    let told = headwater_in(folder.path(), &serve).await.stderr;
+    assert!(
+        told.contains("(3D000)); create the database"),
+        "the database's own words and what to do: {told}"
+    );
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 0, "a refused start leaves no data folder");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn a_full_disk_shows_and_is_over_when_there_is_room() {
     assert_eq!(doctor.code, 1);
     for words in [
         "check the free space of the data folder's disk",
-        "bytes free; free space on this disk",
+        "MiB free; free space on this disk",
     ] {
         assert!(doctor.stdout.contains(words), "{doctor:?}");
     }

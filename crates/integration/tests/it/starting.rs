@@ -105,6 +105,10 @@ async fn a_check_lists_every_fault_and_changes_nothing() {
         "postgres://headwater:hunter2@127.0.0.1:1/headwater",
         "--workflows",
         "nowhere",
+        "--public-url=foo",
+        "--retained-events=10",
+        "--trusted-proxies=x",
+        "--webhook-backoff=x",
     ];
     let seen = headwater_in(folder.path(), &faulty).await;
     assert_eq!(seen.code, 1, "{}", seen.stderr);
@@ -114,7 +118,11 @@ async fn a_check_lists_every_fault_and_changes_nothing() {
         "--ca-certificate: cannot read none.pem",
         "--database-url: the database cannot be used (Connection refused)",
         "--workflows: cannot read the folder nowhere",
-        "5 faults; nothing was changed",
+        "--public-url: `foo` is not an http or https URL",
+        "--retained-events: must be at least 100",
+        "--trusted-proxies: ",
+        "--webhook-backoff: ",
+        "9 faults; nothing was changed",
     ] {
         assert!(seen.stderr.contains(told), "{told}: {}", seen.stderr);
     }

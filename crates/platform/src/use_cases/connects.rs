@@ -166,8 +166,8 @@ impl Platform {
             )),
             AuthType::Oauth2 if app.client().is_none() => Err(PlatformError::Conflict(format!(
                 "the node has no OAuth 2 client for `{slug}`: the operator must register one at the \
-                 app with the callback {}, and write its client_id and client_secret to an apps file \
-                 such as DATA_DIR/apps/{slug}.toml:\n\n[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret = \"…\"\n",
+                 app with the callback {}, write its client_id and client_secret to an apps file such as \
+                 DATA_DIR/apps/{slug}.toml, and restart the node:\n\n[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret = \"…\"\n",
                 self.callback_url(slug)
             ))),
             AuthType::Oauth2 | AuthType::Fields => Ok(Arc::clone(app)),

@@ -38,7 +38,7 @@ pub(super) async fn create(url: &str) -> Result<(PostgresStore, ClientWrapper), 
             return Err(StoreError::Unsupported(reason.to_owned()));
         }
     } else {
-        store.prepare(None).await?;
+        store.migrate().await?;
         refuse_rows(&session).await?;
     }
     let mut emptied = migration::tables();

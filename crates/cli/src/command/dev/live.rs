@@ -61,8 +61,8 @@ impl<'a> Live<'a> {
             session,
             file,
             events: follow(&at.events, &[], None),
-            logs: follow(&at.logs, &[], Some(LOGS)),
-            errors: follow(&at.events, &at.errors_only, Some(ERRORS)),
+            logs: follow(&at.logs, &[], Some(LOGS)).silent(),
+            errors: follow(&at.events, &at.errors_only, Some(ERRORS)).silent(),
         }
     }
 

@@ -27,6 +27,36 @@ const LAYERS: &[Layer] = &[
                  --allow-unconfined",
     },
     Layer {
+        name: "deno_permissions",
+        meaning: "Deno refuses files, programs and addresses that components may not reach",
+        absence: "Deno's permissions are off",
+        advice: "",
+    },
+    Layer {
+        name: "process_group",
+        meaning: "a process ends with all that it has started",
+        absence: "processes may leave others behind",
+        advice: "",
+    },
+    Layer {
+        name: "dies_with_node",
+        meaning: "processes end with the node, also if it is killed",
+        absence: "processes may outlive a node that is killed",
+        advice: "",
+    },
+    Layer {
+        name: "rlimits",
+        meaning: "the kernel limits the memory, files and core dumps of each process",
+        absence: "the kernel sets no limits for each process",
+        advice: "",
+    },
+    Layer {
+        name: "no_new_privs",
+        meaning: "processes cannot gain rights by the programs that they start",
+        absence: "processes may gain rights by the programs that they start",
+        advice: "",
+    },
+    Layer {
         name: "own_root",
         meaning: "each process has a root of its own, without the machine's files",
         absence: "the kernel does not allow the node a mount namespace",

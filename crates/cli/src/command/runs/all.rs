@@ -1,13 +1,14 @@
-//! `runs list`: the runs of all sources and workflows.
+//! `runs list`: the runs of all sources and workflows, or of one.
 
 use anyhow::Result;
 use serde_json::Value;
 
+use super::super::events::emitter;
 use super::cell::{beginning, took};
 use crate::arguments::ListRunsArguments;
 use crate::output;
 use crate::session::Session;
-use crate::source::{self, text};
+use crate::source::text;
 use crate::table;
 use crate::timestamp;
 use crate::workflow;
@@ -39,20 +40,18 @@ async fn filter(
     session: &Session,
     arguments: &ListRunsArguments,
 ) -> Result<Vec<(&'static str, String)>> {
-    let source_id = match &arguments.source {
-        Some(given) => Some(source::find_id(&session.client, given).await?),
-        None => None,
-    };
-    let workflow_id = match &arguments.workflow {
-        Some(given) => Some(workflow::find_id(&session.client, given).await?),
-        None => None,
+    let (field, id) = match &arguments.source {
+        Some(given) => match emitter(session, given).await? {
+            ("workflows", id) => ("workflow_id", Some(id)),
+            (_, id) => ("source_id", Some(id)),
+        },
+        None => ("source_id", None),
     };
     let now_ms = timestamp::now_ms();
     let time = |text: &Option<String>| Some(timestamp::given(text.as_deref()?, now_ms));
     let pairs = [
         ("status", arguments.status.clone()),
-        ("source_id", source_id),
-        ("workflow_id", workflow_id),
+        (field, id),
         ("trigger", arguments.trigger.clone()),
         ("since", time(&arguments.since)),
         ("until", time(&arguments.until)),

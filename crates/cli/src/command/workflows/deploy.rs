@@ -105,7 +105,8 @@ pub(super) fn tell_next(folder: &Folder, workflow: &Value) {
         ));
         return;
     }
-    output::tell(&match curl(folder, workflow) {
+    // One line, to be copied.
+    output::note(&match curl(folder, workflow) {
         Some(call) => format!("start a run:  {call}"),
         None => format!("start a run:  headwater workflows run {id} --wait"),
     });

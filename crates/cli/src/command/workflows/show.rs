@@ -22,6 +22,7 @@ pub(super) fn full(workflow: &Value) -> String {
     ] {
         rows.push((label.to_owned(), text(workflow, field).to_owned()));
     }
+    rows.extend(health(workflow));
     for event in ["created", "updated"] {
         let seconds = &workflow[format!("{event}_at")];
         rows.push((event.to_owned(), timestamp::from_seconds(seconds)));
@@ -37,18 +38,69 @@ pub(super) fn listing(workflows: &[Value]) -> String {
             "schedule" => origin(trigger),
             kind => kind.to_owned(),
         });
+        let health = &workflow["health"];
         vec![
             text(workflow, "id").to_owned(),
             text(workflow, "name").to_owned(),
             active(workflow).to_owned(),
+            last_run(health),
+            open_runs(health),
+            timestamp::listed_millis(&health["next_tick_at_ms"]),
             triggers.collect::<Vec<_>>().join(", "),
             timestamp::listed_seconds(&workflow["updated_at"]),
         ]
     });
-    table::listing(
-        &["id", "name", "active", "triggers", "updated"],
-        rows.collect(),
+    let headers = [
+        "id",
+        "name",
+        "active",
+        "last run",
+        "open",
+        "next tick",
+        "triggers",
+        "updated",
+    ];
+    let yielding = ["updated", "id", "triggers", "open", "next tick"];
+    table::overview(&headers, &yielding, rows.collect())
+}
+
+/// The newest run, those that have not ended, and the next tick, as the API shows them on request.
+fn health(workflow: &Value) -> Vec<(String, String)> {
+    let health = &workflow["health"];
+    let mut rows = vec![("last run", last_run(health))];
+    for (label, field) in [
+        ("failing since", "failing_since_ms"),
+        ("next tick", "next_tick_at_ms"),
+    ] {
+        if health[field].is_u64() {
+            rows.push((label, timestamp::listed_millis(&health[field])));
+        }
+    }
+    rows.push(("open runs", open_runs(health)));
+    let rows = rows.into_iter();
+    rows.map(|(label, value)| (label.to_owned(), value))
+        .collect()
+}
+
+/// The status of the newest run that has ended, and when it was.
+fn last_run(health: &Value) -> String {
+    let run = &health["last_run"];
+    let status = match text(run, "outcome") {
+        "" => return "-".to_owned(),
+        "returned" => "succeeded",
+        "cancelled" => "cancelled",
+        _ => "failed",
+    };
+    format!(
+        "{status}, {}",
+        timestamp::listed_millis(&run["started_at_ms"])
     )
+}
+
+fn open_runs(health: &Value) -> String {
+    health["open_runs"]
+        .as_u64()
+        .map_or("-".to_owned(), |count| count.to_string())
 }
 
 fn rows(workflow: &Value) -> Vec<(String, String)> {
@@ -115,14 +167,16 @@ mod tests {
 
     #[test]
     fn a_list_has_the_kinds_of_triggers_and_no_urls() {
-        let workflow = json!({"id": "p_1", "name": "Orders", "active": false, "triggers": [
+        let run = json!({"outcome": "threw", "started_at_ms": 1_767_225_600_000_i64});
+        let health = json!({"last_run": run, "open_runs": 2, "next_tick_at_ms": null});
+        let workflow = json!({"id": "p_1", "name": "Orders", "active": false, "health": health, "triggers": [
             {"id": "hi_1", "type": "http", "endpoint_url": "http://node/e/t"},
             {"id": "ti_2", "type": "schedule", "schedule": {"interval_seconds": 900}},
         ]});
         assert_eq!(
             listing(&[workflow]),
-            "ID    NAME     ACTIVE   TRIGGERS             UPDATED\n\
-             p_1   Orders   no       http, every 15 min   -"
+            "ID    NAME     ACTIVE   LAST RUN                           OPEN   NEXT TICK   TRIGGERS             UPDATED\n\
+             p_1   Orders   no       failed, 2026-01-01T00:00:00.000Z   2      -           http, every 15 min   -"
         );
     }
 }

@@ -264,3 +264,24 @@ async fn a_secret_is_not_shown_and_leaving_changes_nothing() {
     assert!(!dialogue.transcript().contains("hunter2"));
     assert_eq!(dialogue.data(), "");
 }
+
+#[tokio::test]
+async fn a_data_store_is_picked_or_a_new_one_is_named() {
+    let code = r#"
+export default { name: "Asked", key: "asked-asked", version: "0.0.1", type: "action",
+  props: { store: { type: "data_store", label: "Seen" } },
+  run() { return this.store.keys(); } };"#;
+    let asked = Asked::of(code).await;
+    let set = ["data-stores", "set", "users", "user-7", "1"];
+    asked.node.cli(&set).await.ok();
+    let mut dialogue = asked.run(&[]);
+    dialogue.expect("Seen, a data store:").await;
+    dialogue.send(ENTER);
+    assert_eq!(configured(dialogue).await, json!(["user-7"]));
+    let mut dialogue = asked.run(&[]);
+    dialogue.expect("a new one").await;
+    dialogue.send(&format!("{DOWN}{ENTER}"));
+    dialogue.expect("first written to it").await;
+    dialogue.send(&format!("others{ENTER}"));
+    assert_eq!(configured(dialogue).await, json!([]));
+}

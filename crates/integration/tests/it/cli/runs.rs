@@ -91,7 +91,7 @@ async fn runs_of_all_sources_are_listed_together() {
     }
     for filter in [
         ["--status", "failed,open"],
-        ["--source", "other"],
+        ["other", "-n=9"],
         ["-q", "BOARD"],
     ] {
         let found = node

@@ -48,7 +48,7 @@ export default {
     dev.expect("r runs it now").await;
     dev.send("xr");
     dev.expect("running it").await;
-    dev.expect("the run ended: returned, 1 events").await;
+    dev.expect("the run ended: returned, 1 event").await;
     dev.signal("INT").await;
     assert_eq!(dev.end().await.code(), Some(0));
     let events = node.cli(&["events", "ticking"]).await.ok();

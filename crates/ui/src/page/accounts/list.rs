@@ -96,10 +96,7 @@ pub(crate) async fn show(
 }
 
 fn command(filter: &AccountsFilter) -> String {
-    let app = filter
-        .app
-        .as_ref()
-        .map(|app| format!(" --app {}", quoted(app)));
+    let app = filter.app.as_ref().map(|app| format!(" {}", quoted(app)));
     let health = filter
         .health
         .map(|health| format!(" --health {}", health.name()));

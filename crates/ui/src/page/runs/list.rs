@@ -278,15 +278,13 @@ fn command(wanted: &Wanted, now_ms: EpochMs) -> String {
         "any" => None,
         status => Some(status),
     };
-    let (source, workflow) = match &filter.runnable {
-        Some(RunnableId::Source(id)) => (Some(id.to_string()), None),
-        Some(RunnableId::Workflow(id)) => (None, Some(id.to_string())),
-        None => (None, None),
+    let of = match &filter.runnable {
+        Some(RunnableId::Source(id)) => format!(" {id}"),
+        Some(RunnableId::Workflow(id)) => format!(" {id}"),
+        None => String::new(),
     };
     let flags = [
         ("status", status.map(str::to_owned)),
-        ("source", source),
-        ("workflow", workflow),
         ("trigger", filter.trigger.map(|_| wanted.trigger.clone())),
         ("since", filter.since_ms.map(|moment| moment.0.to_string())),
         ("until", filter.until_ms.map(|moment| moment.0.to_string())),
@@ -296,5 +294,5 @@ fn command(wanted: &Wanted, now_ms: EpochMs) -> String {
     ];
     let flags = flags.into_iter();
     let given = flags.filter_map(|(flag, value)| Some(format!(" --{flag} {}", quoted(&value?))));
-    format!("headwater runs list{}", given.collect::<String>())
+    format!("headwater runs list{of}{}", given.collect::<String>())
 }

@@ -52,7 +52,7 @@ async fn accounts_are_filtered_by_app_and_health() {
     assert_eq!(found(&rest).await, [json!(bank)]);
     let wrong = node.get("/accounts?health=ill").await.is(400);
     assert!(wrong.text.contains("health"), "{}", wrong.text);
-    let listed = node.cli(&["accounts", "list", "--app", "bank"]).await.ok();
+    let listed = node.cli(&["accounts", "list", "bank"]).await.ok();
     assert!(listed.stdout.contains(&bank) && !listed.stdout.contains(&shop));
 }
 

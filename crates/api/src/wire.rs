@@ -35,6 +35,7 @@ mod setting;
 mod source;
 mod source_deployment;
 mod source_health;
+mod source_replay;
 mod subscription;
 mod trial;
 mod usage;
@@ -95,6 +96,7 @@ pub(crate) use self::{
     source_deployment::{
         Deployment as SourceDeployment, RollBackSource, Summary as SourceDeploymentSummary,
     },
+    source_replay::{AnyReplay, SourceReplay},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     trial::{TrialReport, TrialRequest},
     usage::{Usage, UsageRequest},

@@ -55,7 +55,9 @@ pub(crate) use self::nodes::{NodesArguments, NodesCommand};
 pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::replay::ReplayEventsArguments;
-pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
+pub(crate) use self::runs::{
+    ListRunsArguments, ReplayOneRunArguments, RunsArguments, RunsCommand, RunsFilter,
+};
 pub(crate) use self::search::SearchArguments;
 pub(crate) use self::service::{
     InstallServiceArguments, ServiceArguments, ServiceCommand, UninstallServiceArguments,

@@ -33,6 +33,7 @@ pub(crate) mod openapi;
 mod outcome;
 mod publish;
 mod replay;
+mod replayed;
 mod run;
 mod run_action;
 mod runs;

@@ -109,7 +109,8 @@ pub use use_cases::{
     secret_rotation::{Rotation, holds_secrets},
     sessions::{NewSession, NewSignInLink, SignedIn},
     sources::{
-        DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceView, UpdateSource,
+        DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceReplay, SourceVersion,
+        SourceView, UpdateSource,
     },
     trials::TrialReport,
     usage::{USAGE_DAYS_MAX, UsageView},

@@ -169,6 +169,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             get(runs::selected::show).post(runs::selected::submit),
         )
         .route("/runs/{id}", get(runs::show::show))
+        .route(
+            "/runs/{id}/again",
+            get(runs::again::show).post(runs::again::submit),
+        )
 }
 
 fn pages_of_webhooks() -> Router<Arc<Ui>> {

@@ -100,6 +100,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater runs describe inv_0353EGSpi9g90AUy4Uw1RJ"],
     ),
     (
+        "runs replay",
+        &[
+            "headwater runs replay inv_0353EGSpi9g90AUy4Uw1RJ",
+            "headwater runs replay inv_0353EGSpi9g90AUy4Uw1RJ --same --event @event.json",
+        ],
+    ),
+    (
         "run",
         &[
             "headwater run rss-feed",

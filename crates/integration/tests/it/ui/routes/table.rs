@@ -154,6 +154,8 @@ fn general() -> Vec<Route> {
             &["search_runs", "count_runs", "count_runs_by_hour"],
         ),
         page("/runs/{id}", Owner, &["show_run"]),
+        page("/runs/{id}/again", Owner, &["show_run"]),
+        post("/runs/{id}/again", Owner, &["replay_run"]).with(&[("event", "{}")]),
     ]
 }
 

@@ -18,6 +18,7 @@ mod event;
 mod event_detail;
 mod event_replay;
 mod event_search;
+mod event_send;
 mod event_view;
 mod feed;
 mod folder;
@@ -71,6 +72,7 @@ pub(crate) use self::{
     event_detail::{EventDetail, ListenerRun},
     event_replay::{ReplayEvents, ReplayedEvents},
     event_search::{EventSearchRequest, SearchedEvents},
+    event_send::{SendEvent, SentEvent},
     event_view::{EventView, SetEventView},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},

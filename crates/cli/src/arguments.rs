@@ -453,6 +453,9 @@ pub(crate) struct EventsArguments {
     /// Show each event's id, summary and whole data
     #[arg(long)]
     pub(crate) full: bool,
+    /// POST the event to this URL once, unsigned, and show the answer
+    #[arg(long, value_name = "URL", requires = "event")]
+    pub(crate) send_to: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 mod accounts;
 mod activity;
 mod apps;
+mod attempt;
 mod audit;
 pub(crate) mod completions;
 mod components;

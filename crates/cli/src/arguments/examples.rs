@@ -77,6 +77,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "headwater events orders --since 1h --full",
             "headwater events orders 1767225600000-0",
             "headwater events orders -f",
+            "headwater events orders 1767225600000-0 --send-to https://example.com/events",
         ],
     ),
     (

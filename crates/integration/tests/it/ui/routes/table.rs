@@ -242,6 +242,22 @@ fn of_events_and_versions() -> Vec<Route> {
             &["show_source_event"],
         ),
         page(
+            "/sources/{id}/events/{event_id}/send",
+            Owner,
+            &["show_source_event"],
+        ),
+        post(
+            "/sources/{id}/events/{event_id}/send",
+            Owner,
+            &["send_source_event"],
+        )
+        .with(&[("url", "http://127.0.0.1:9/once")]),
+        page(
+            "/sources/{id}/events/{event_id}/fixture",
+            Owner,
+            &["show_source_event"],
+        ),
+        page(
             "/sources/{id}/events/{event_id}/delete",
             Owner,
             &["show_source_event"],
@@ -376,6 +392,22 @@ fn of_workflows() -> Vec<Route> {
         ),
         page(
             "/workflows/{id}/events/{event_id}/compare",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        page(
+            "/workflows/{id}/events/{event_id}/send",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        post(
+            "/workflows/{id}/events/{event_id}/send",
+            Owner,
+            &["send_workflow_event"],
+        )
+        .with(&[("url", "http://127.0.0.1:9/once")]),
+        page(
+            "/workflows/{id}/events/{event_id}/fixture",
             Owner,
             &["show_workflow_event"],
         ),

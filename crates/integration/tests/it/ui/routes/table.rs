@@ -523,7 +523,7 @@ fn of_settings() -> Vec<Route> {
         page(
             "/settings/node",
             Administrator,
-            &["readyz", "metrics", "list_settings"],
+            &["readyz", "metrics", "list_settings", "list_nodes"],
         ),
     ]
 }

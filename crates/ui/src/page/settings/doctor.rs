@@ -62,7 +62,7 @@ fn row(check: &Check<'_>) -> Markup {
                 }
             }
             td data-label="Detail" { (check.detail) }
-            td data-label="Next step" { @if check.next.is_empty() { span.note { "none" } } @else { (check.next) } }
+            td data-label="Next step" { (check.next) }
         }
     }
 }
@@ -71,7 +71,7 @@ fn parts<'a>(found: &'a Readiness, config: &PlatformConfig) -> Vec<Check<'a>> {
     let engine = &found.engine;
     let room = match engine.free_bytes {
         Some(free) => format!("{} free", bytes(usize::try_from(free).unwrap_or(usize::MAX))),
-        None => "can be looked at".to_owned(),
+        None => "its free space cannot be told".to_owned(),
     };
     let part = |name, detail: String, hint: Option<&'a str>| Check {
         name,

@@ -1,28 +1,51 @@
 //! The layers of a node's sandbox for people: each with its effect, and with advice if it is off and should not be. The
 //! engine says which of them a machine has.
 
-/// A layer.
-#[derive(Debug, Clone, Copy)]
-pub struct SandboxLayer {
-    /// Its name in `/readyz`.
-    pub name: &'static str,
-    /// Its effect where it is on.
-    pub meaning: &'static str,
-    /// Why it is off.
-    pub absence: &'static str,
-    /// The advice about that; empty where the others are enough.
-    pub advice: &'static str,
+/// The state of a layer on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayerState {
+    /// It is on, with this effect.
+    On(&'static str),
+    /// It is off for this reason, and the others are enough.
+    Absent(&'static str),
+    /// It is off and should not be.
+    Wanting {
+        /// Why it is off.
+        absence: &'static str,
+        /// The next step.
+        advice: &'static str,
+    },
 }
 
-impl SandboxLayer {
-    /// The layer of that name, if it is known: that of a newer node may not be.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        LAYERS.iter().find(|layer| layer.name == name)
+impl LayerState {
+    /// The state of the layer with this name in `/readyz`. That of a newer node may not be known.
+    pub fn of(name: &str, is_on: bool) -> Self {
+        let layer = LAYERS.iter().find(|layer| layer.name == name);
+        match (layer, is_on) {
+            (None, true) => Self::On("on"),
+            (None, false) => Self::Absent("not on this machine"),
+            (Some(layer), true) => Self::On(layer.meaning),
+            (Some(layer), false) if layer.advice.is_empty() => Self::Absent(layer.absence),
+            (Some(layer), false) => Self::Wanting {
+                absence: layer.absence,
+                advice: layer.advice,
+            },
+        }
     }
 }
 
-const LAYERS: &[SandboxLayer] = &[
-    SandboxLayer {
+struct Layer {
+    name: &'static str,
+    /// Its effect where it is on.
+    meaning: &'static str,
+    /// Why it is off.
+    absence: &'static str,
+    /// The advice about that; empty where the others are enough.
+    advice: &'static str,
+}
+
+const LAYERS: &[Layer] = &[
+    Layer {
         name: "confined",
         meaning: "components and builds see only the files that they need",
         absence: "components and builds run UNCONFINED (--allow-unconfined): a flaw in the JavaScript \
@@ -31,47 +54,67 @@ const LAYERS: &[SandboxLayer] = &[
                  CAP_SYS_ADMIN), or use Linux 6.2 or later with Landlock; then start it without \
                  --allow-unconfined",
     },
-    SandboxLayer {
+    Layer {
         name: "own_root",
         meaning: "each process has a root of its own, without the machine's files",
         absence: "the kernel does not allow the node a mount namespace",
         advice: "",
     },
-    SandboxLayer {
+    Layer {
         name: "landlock",
         meaning: "Landlock refuses access to all other files",
         absence: "this kernel has no Landlock",
         advice: "",
     },
-    SandboxLayer {
+    Layer {
         name: "own_user",
         meaning: "processes run as a user other than the node's",
         absence: "processes run as the node's own user, because the node is not root",
         advice: "",
     },
-    SandboxLayer {
+    Layer {
         name: "no_capabilities",
         meaning: "processes have no capabilities and cannot gain any",
         absence: "the system has no capabilities",
         advice: "",
     },
-    SandboxLayer {
+    Layer {
         name: "seccomp",
         meaning: "calls to the kernel that no component needs are refused",
         absence: "Headwater has no system-call filter for this kind of machine",
         advice: "run the node on Linux on x86-64 or arm64",
     },
-    SandboxLayer {
+    Layer {
         name: "abstract_sockets",
         meaning: "Unix sockets of the machine are out of reach",
         absence: "--self-alias needs Unix sockets, and this kernel cannot distinguish the node's socket from others",
         advice: "run Linux 6.12 or later with Landlock, or the node in a network namespace of its own, or without \
                  --self-alias",
     },
-    SandboxLayer {
+    Layer {
         name: "ipv6_policy",
         meaning: "private addresses of IPv6 are refused like those of IPv4",
         absence: "private addresses of IPv6 are reachable",
         advice: "turn IPv6 off for the node, or run it on Linux on x86-64 or arm64",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_that_is_off_is_wanting_only_where_there_is_advice() {
+        let confined = LayerState::of("confined", false);
+        assert!(matches!(confined, LayerState::Wanting { .. }));
+        assert!(matches!(
+            LayerState::of("landlock", false),
+            LayerState::Absent(_)
+        ));
+        assert!(matches!(
+            LayerState::of("own_root", true),
+            LayerState::On(_)
+        ));
+        assert_eq!(LayerState::of("newer", true), LayerState::On("on"));
+    }
+}

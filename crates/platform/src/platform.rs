@@ -28,6 +28,7 @@ use crate::{
     props::Props,
     quotas::Quotas,
     rate_limits::RateLimits,
+    readiness::Readiness,
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     sends::Sends,

@@ -62,7 +62,10 @@ impl Readiness {
 
     /// The next step if the disk of the data folder is nearly full.
     pub fn room_hint(&self) -> Option<&'static str> {
-        let is_little = self.engine.free_bytes.is_some_and(|free| free < LITTLE_ROOM_BYTES);
+        let is_little = self
+            .engine
+            .free_bytes
+            .is_some_and(|free| free < LITTLE_ROOM_BYTES);
         is_little.then_some("free space on this disk: the node accepts nothing when it is full")
     }
 }

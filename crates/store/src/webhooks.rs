@@ -186,7 +186,8 @@ pub struct Attempt {
 impl Attempt {
     /// Whether it was answered 2xx.
     pub fn is_delivered(&self) -> bool {
-        self.status.is_some_and(|status| (200..300).contains(&status))
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
     }
 }
 

@@ -71,9 +71,10 @@ pub(crate) async fn replay(
     Params(request): Params<ReplayRun>,
 ) -> DataReply<AnyReplay> {
     match platform.source_replay(&caller, &id).await {
-        Ok(found) => data(AnyReplay::Source(
-            of_source(&platform, &caller, &id, found, request).await?,
-        )),
+        Ok(found) => {
+            let replay = of_source(&platform, &caller, &id, found, request).await?;
+            data(AnyReplay::Source(Box::new(replay)))
+        }
         Err(PlatformError::NotFound { .. }) => data(AnyReplay::Workflow(
             of_workflow(&platform, &caller, &id, request).await?,
         )),
@@ -93,12 +94,8 @@ async fn of_source(
     let replay = SourceReplay::new(found, version, event.clone());
     Ok(match version {
         _ if is_dry => replay,
-        SourceVersion::Now => {
-            replay.with_run(platform.replay_source_run(caller, id, event).await?)
-        }
-        SourceVersion::Then => {
-            replay.with_trial(platform.try_source_run(caller, id, event).await?)
-        }
+        SourceVersion::Now => replay.with_run(platform.replay_source_run(caller, id, event).await?),
+        SourceVersion::Then => replay.with_trial(platform.try_source_run(caller, id, event).await?),
     })
 }
 

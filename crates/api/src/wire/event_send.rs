@@ -1,24 +1,38 @@
 //! One event for a URL, without a webhook.
 
+use headwater_model::{
+    event::EventRef,
+    id::{EmitterId, EventId},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::ToSchema;
 
-use super::delivery::Attempt;
+use super::{delivery::Attempt, id};
 
-/// The address of one event.
+/// An event, and the URL that is to get it.
 #[derive(Debug, Deserialize, ToSchema)]
-#[schema(example = json!({"url": "https://example.com/events"}))]
+#[schema(example = json!({"emitter_id": "dc_…", "event_id": "1700000000000-0", "url": "https://example.com/events"}))]
 pub(crate) struct SendEvent {
+    /// Its source or workflow; `source_id` means the same.
+    #[serde(alias = "source_id")]
+    #[schema(value_type = id::Emitter)]
+    emitter_id: EmitterId,
+    /// Its id.
+    #[schema(value_type = id::Event)]
+    event_id: EventId,
     /// The URL that the event is POSTed to.
     #[schema(required)]
     url: Option<String>,
 }
 
 impl SendEvent {
-    /// The URL; empty without one.
-    pub(crate) fn url(&self) -> &str {
-        self.url.as_deref().unwrap_or_default()
+    /// The event and the URL, which is empty without one.
+    pub(crate) fn into_parts(self) -> (EventRef, String) {
+        let event = EventRef {
+            emitter: self.emitter_id,
+            id: self.event_id,
+        };
+        (event, self.url.unwrap_or_default())
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Replay, RunReport, TrialReport, id};
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum AnyReplay {
-    Source(SourceReplay),
+    Source(Box<SourceReplay>),
     Workflow(Replay),
 }
 

@@ -5,8 +5,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_platform::{
-    PlatformError, ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, SourceVersion, StepView, WaitView,
-    WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
+    PlatformError, ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, SourceVersion,
+    StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};

@@ -22,8 +22,8 @@ const LINE_BYTES: usize = 2048;
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
     let (kind, id) = emitter(session, &arguments.source).await?;
     if let (Some(event), Some(url)) = (&arguments.event, &arguments.send_to) {
-        let path = [kind, &id, "events", event, "send"];
-        let sent = session.client.post(&path, &json!({"url": url})).await?;
+        let body = json!({"emitter_id": id, "event_id": event, "url": url});
+        let sent = session.client.post(&["events", "send"], &body).await?;
         session.print(&sent, attempt::answered)?;
         return Ok(attempt::exit(&sent));
     }

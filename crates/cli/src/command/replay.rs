@@ -64,7 +64,10 @@ fn told(replayed: &Value, is_dry: bool) -> String {
         told.push(format!("{} not kept any more", number("gone")));
     }
     if number("others") > 0 {
-        told.push(format!("{} listeners are not yours to see", number("others")));
+        told.push(format!(
+            "{} listeners are not yours to see",
+            number("others")
+        ));
     }
     told.join("; ")
 }

@@ -29,12 +29,14 @@ impl Platform {
         let url = address::checked(url, &self.core.config.deliveries.network)?;
         let target = Url::parse(&url).map_err(|error| PlatformError::invalid("url", error))?;
         let act = match &of.emitter {
-            EmitterId::Source(id) => {
-                Act::on_source(AuditAction::EventSend, &self.visible_source(caller, id).await?)
-            }
-            EmitterId::Workflow(id) => {
-                Act::on_workflow(AuditAction::EventSend, &self.visible_workflow(caller, id).await?)
-            }
+            EmitterId::Source(id) => Act::on_source(
+                AuditAction::EventSend,
+                &self.visible_source(caller, id).await?,
+            ),
+            EmitterId::Workflow(id) => Act::on_workflow(
+                AuditAction::EventSend,
+                &self.visible_workflow(caller, id).await?,
+            ),
         };
         let attempt = self.couriers.send_once(of, &logged.event, target).await?;
         let act = act.with("event_id", of.id.to_string());

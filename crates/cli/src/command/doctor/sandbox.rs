@@ -1,6 +1,6 @@
 //! The layers of a node's sandbox, as the node lists them.
 
-use headwater_model::sandbox_layer::SandboxLayer;
+use headwater_model::sandbox_layer::LayerState;
 use serde_json::Value;
 
 use super::check::{Check, Verdict};
@@ -14,22 +14,13 @@ pub(super) fn checks(layers: &Value) -> Vec<Check> {
 
 fn check(name: &str, on: bool) -> Check {
     let shown = format!("sandbox: {name}");
-    let Some(layer) = SandboxLayer::named(name) else {
-        return match on {
-            true => Check::ok(&shown, "on"),
-            false => Check {
-                verdict: Verdict::Skipped,
-                ..Check::ok(&shown, "not on this machine")
-            },
-        };
-    };
-    match (on, layer.advice) {
-        (true, _) => Check::ok(&shown, layer.meaning),
-        (false, "") => Check {
+    match LayerState::of(name, on) {
+        LayerState::On(meaning) => Check::ok(&shown, meaning),
+        LayerState::Absent(reason) => Check {
             verdict: Verdict::Skipped,
-            ..Check::ok(&shown, layer.absence)
+            ..Check::ok(&shown, reason)
         },
-        (false, advice) => Check::failed(&shown, layer.absence, advice),
+        LayerState::Wanting { absence, advice } => Check::failed(&shown, absence, advice),
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) async fn run(session: &Session, arguments: &ReplayOneRunArguments) ->
     }
     let started = text(&answer, "id");
     session.print(&answer, |_| started.to_owned())?;
-    output::tell(&format!("`headwater runs describe {started}` shows the new run"));
+    output::tell(&format!(
+        "`headwater runs describe {started}` shows the new run"
+    ));
     Ok(Exit::Success)
 }

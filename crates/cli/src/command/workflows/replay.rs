@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use self::request::send;
 use super::progress;
-use crate::command::replayed;
 use crate::arguments::ReplayRunArguments;
+use crate::command::replayed;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;

@@ -119,7 +119,9 @@ impl Platform {
             );
             PlatformError::Conflict(reason)
         })?;
-        let deployment = self.kept_deployment(&source.id, &then.deployment.id).await?;
+        let deployment = self
+            .kept_deployment(&source.id, &then.deployment.id)
+            .await?;
         let component = self.deployed_component(&deployment).await?;
         let values = self.props.opened(&deployment.configured_props);
         let trial = Trial {
@@ -129,7 +131,11 @@ impl Platform {
             given: None,
             former: Some(&source),
             event: Some(event),
-            key_values: self.core.store.key_values(&source.id.clone().into()).await?,
+            key_values: self
+                .core
+                .store
+                .key_values(&source.id.clone().into())
+                .await?,
         };
         let tried = self.make_trial(caller, trial).await;
         tried.map_err(|error| unfit(error, &deployment.id))
@@ -153,8 +159,15 @@ impl Platform {
         };
         let source = self.visible_source(caller, source_id).await?;
         let all = PageRequest::first(PAGE_LIMIT_MAX);
-        let kept = self.core.store.source_deployments(source_id, &all).await?.items;
-        let now = kept.iter().find(|one| Some(&one.id) == source.deployment_id.as_ref());
+        let kept = self
+            .core
+            .store
+            .source_deployments(source_id, &all)
+            .await?
+            .items;
+        let now = kept
+            .iter()
+            .find(|one| Some(&one.id) == source.deployment_id.as_ref());
         let then = of_then(&kept, &run.ended.version, run.ended.started_at_ms);
         let shown = |one: &SourceDeployment| SourceDeploymentView::new(one.clone(), &source);
         let replay = SourceReplay {
@@ -183,9 +196,7 @@ impl Platform {
             };
         }
         Ok(match (run.ended.trigger, source.spec.timers.as_slice()) {
-            (RunTrigger::Timer, [timer]) => {
-                Some(timer.schedule.tick_event(run.ended.queued_at_ms))
-            }
+            (RunTrigger::Timer, [timer]) => Some(timer.schedule.tick_event(run.ended.queued_at_ms)),
             _ => None,
         })
     }
@@ -203,6 +214,6 @@ fn of_then<'a>(
 }
 
 fn no_event() -> PlatformError {
-    let reason = "`event` is required: a run keeps no event, and this one's cannot be told from elsewhere";
+    let reason = "`event` is required: give it as JSON, because a run keeps no event and this one's is not known from elsewhere";
     PlatformError::invalid("event", reason)
 }

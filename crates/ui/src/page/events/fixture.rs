@@ -13,9 +13,7 @@ use serde_json::Value;
 use super::show::reference;
 use crate::{
     address,
-    part::{
-        code::copyable, event_row::summary, payload, text, text::bytes, verification::block,
-    },
+    part::{code::copyable, event_row::summary, payload, text, text::bytes, verification::block},
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,

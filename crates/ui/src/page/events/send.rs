@@ -8,7 +8,7 @@ use axum::{
     response::IntoResponse as _,
 };
 use headwater_model::event::EventRef;
-use headwater_platform::Attempt;
+use headwater_platform::{Attempt, PlatformError};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -56,7 +56,13 @@ pub(crate) async fn submit(
             Ok(page.into_response())
         }
         Err(error) => {
-            let failed = Failure::of(error)?.markup("It was not sent");
+            // The reason of an invalid URL names the field.
+            let failure = if let PlatformError::Invalid(invalid) = error {
+                Failure::Told(invalid.reason)
+            } else {
+                Failure::of(error)?
+            };
+            let failed = failure.markup("It was not sent");
             let page = page(&ui, &visitor, &of, url, failed).await?;
             let page = page.with_status(StatusCode::UNPROCESSABLE_ENTITY);
             Ok(page.into_response())
@@ -103,7 +109,7 @@ async fn page(
 
 fn answer(attempt: &Attempt) -> Markup {
     html! {
-        section.card role="status" tabindex="-1" #answer aria-labelledby="answer-title" {
+        section.card.trial role="status" tabindex="-1" #answer aria-labelledby="answer-title" {
             header.title { h2 #answer-title { "The answer" } (attempt::result(attempt)) }
             (attempt::facts(attempt))
             (attempt::exchange(attempt))

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::id::InvocationId;
-use headwater_platform::{
-    RunTrigger, SourceDeploymentView, SourceReplay,
-};
+use headwater_platform::{RunTrigger, SourceDeploymentView, SourceReplay};
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     address::Address as _,
@@ -50,9 +48,12 @@ pub(crate) async fn show(
     PathId(id): PathId<InvocationId>,
 ) -> PageReply {
     let replay = ui.platform.source_replay(visitor.caller(), &id).await?;
-    let event = replay.event.as_ref();
-    let event = event.map(|event| serde_json::to_string_pretty(event).unwrap_or_default());
-    let event = event.unwrap_or_default();
+    let by_hand = || json!({ "timestamp": visitor.now_ms.to_seconds() });
+    let event = match (&replay.event, replay.trigger) {
+        (Some(event), _) => format!("{event:#}"),
+        (None, RunTrigger::Manual) => format!("{:#}", by_hand()),
+        (None, _) => String::new(),
+    };
     Ok(page(&visitor, &id, &replay, &event, html! {}))
 }
 
@@ -74,14 +75,22 @@ pub(crate) async fn submit(
         Err(reason) => return Ok(failed(Failure::Told(reason)).into_response()),
     };
     match given.version.as_str() {
-        "then" => match ui.platform.try_source_run(visitor.caller(), &id, event).await {
+        "then" => match ui
+            .platform
+            .try_source_run(visitor.caller(), &id, event)
+            .await
+        {
             Ok(report) => {
                 let tried = trial::result(&report, Tried::Former);
                 Ok(page(&visitor, &id, &replay, &given.event, tried).into_response())
             }
             Err(error) => Ok(failed(Failure::of(error)?).into_response()),
         },
-        _ => match ui.platform.replay_source_run(visitor.caller(), &id, event).await {
+        _ => match ui
+            .platform
+            .replay_source_run(visitor.caller(), &id, event)
+            .await
+        {
             Ok(report) => {
                 let emitted = counted(report.events, "event", "events");
                 let said = format!("It ran again and emitted {emitted}");
@@ -129,14 +138,14 @@ fn page(
     if replay.event.is_none() {
         command += " --event @event.json";
     }
-    Page::of(Section::Runs, "Run it again", body).command(command)
+    Page::of(Section::Sources, "Run it again", body).command(command)
 }
 
 fn field(replay: &SourceReplay, event: &str) -> Markup {
     let field = html! {
         div.field {
             label for="event" { "Event" }
-            textarea #event name="event" rows="8" spellcheck="false" required[replay.event.is_none()] data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
+            textarea #event name="event" rows="8" spellcheck="false" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
             p.hint { (origin(replay)) }
         }
     };
@@ -156,7 +165,8 @@ fn origin(replay: &SourceReplay) -> Markup {
             RunTrigger::Event => { "The event that it ran for is not kept any more: enter it as JSON." }
             RunTrigger::Timer => { "A run keeps no event, and the source has not just one timer: enter the tick as JSON, such as " code { "{\"timestamp\": 1767225600}" } "." }
             RunTrigger::Http => { "A run keeps no request: enter it as JSON, such as " code { "{\"method\": \"POST\", \"body\": {}}" } ". Events that it emitted may have its body." }
-            RunTrigger::Manual | RunTrigger::Email | RunTrigger::Call | RunTrigger::Replay | RunTrigger::Deploy
+            RunTrigger::Manual => { "A run keeps no event: this is that of a run by hand. Enter another one if it had one." }
+            RunTrigger::Email | RunTrigger::Call | RunTrigger::Replay | RunTrigger::Deploy
             | RunTrigger::Activate | RunTrigger::Deactivate => { "A run keeps no event: enter it as JSON, such as " code { "{}" } "." }
         }
     }
@@ -185,8 +195,8 @@ fn versions(replay: &SourceReplay, base: &str, visitor: &Visitor) -> Markup {
         p { "Either way, everything that the code does outside happens again." }
         @if let Some(then) = replay.then.as_ref().filter(|_| !replay.is_unchanged()) {
             p {
-                "The code of then is tried: with its values, its events are shown and go nowhere, and it has a copy of the key-value map that is thrown away. "
-                "A source has one map and one memory of dedupe, and both belong to the code of now. To have the former code run for good, "
+                "The code of then is tried, with its values and a copy of the key-value map: its events are shown and go nowhere, and the map stays as it is. "
+                "A source has one map and one memory of dedupe, which both belong to the code of now. To have the former code run for good, "
                 a href={ (base) "/versions/" (then.deployment.id) "/roll_back" } { "roll back to it" } "."
             }
         }

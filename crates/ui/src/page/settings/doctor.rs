@@ -1,7 +1,7 @@
 //! The checks of a node on its page, as `headwater doctor` has them: each part with its state, and with the next step if it
 //! is not well.
 
-use headwater_model::sandbox_layer::SandboxLayer;
+use headwater_model::sandbox_layer::LayerState;
 use headwater_platform::{PlatformConfig, Readiness};
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use crate::part::{
 
 /// A check and its result.
 struct Check<'a> {
-    name: &'a str,
+    name: String,
     verdict: Verdict,
     detail: String,
     /// The next step; empty unless failed.
@@ -33,7 +33,9 @@ pub(super) fn table(found: &Readiness, config: &PlatformConfig) -> Markup {
     let layers = found.engine.sandbox.iter();
     checks.extend(layers.map(|(name, is_on)| layer(name, *is_on)));
     checks.sort_by_key(|check| check.verdict != Verdict::Failed);
-    let failing = checks.iter().filter(|check| check.verdict == Verdict::Failed);
+    let failing = checks
+        .iter()
+        .filter(|check| check.verdict == Verdict::Failed);
     let failing = failing.count() as u64;
     html! {
         p.note {
@@ -53,7 +55,7 @@ pub(super) fn table(found: &Readiness, config: &PlatformConfig) -> Markup {
 fn row(check: &Check<'_>) -> Markup {
     html! {
         tr {
-            th scope="row" { (text::line(check.name)) }
+            th scope="row" { (text::line(&check.name)) }
             td data-label="State" {
                 @match check.verdict {
                     Verdict::Ok => (state(Tone::Good, "ok")),
@@ -70,12 +72,19 @@ fn row(check: &Check<'_>) -> Markup {
 fn parts<'a>(found: &'a Readiness, config: &PlatformConfig) -> Vec<Check<'a>> {
     let engine = &found.engine;
     let room = match engine.free_bytes {
-        Some(free) => format!("{} free", bytes(usize::try_from(free).unwrap_or(usize::MAX))),
+        Some(free) => format!(
+            "{} free",
+            bytes(usize::try_from(free).unwrap_or(usize::MAX))
+        ),
         None => "its free space cannot be told".to_owned(),
     };
-    let part = |name, detail: String, hint: Option<&'a str>| Check {
-        name,
-        verdict: if hint.is_none() { Verdict::Ok } else { Verdict::Failed },
+    let part = |name: &str, detail: String, hint: Option<&'a str>| Check {
+        name: name.to_owned(),
+        verdict: if hint.is_none() {
+            Verdict::Ok
+        } else {
+            Verdict::Failed
+        },
         detail,
         next: hint.unwrap_or_default(),
     };
@@ -87,12 +96,40 @@ fn parts<'a>(found: &'a Readiness, config: &PlatformConfig) -> Vec<Check<'a>> {
     let (builder, key) = (found.builder_hint(), found.secret_key_hint());
     vec![
         part("Node", format!("answers at {}", config.public_url), None),
-        part("Store", told(store, "can be read and written", "cannot be read or written"), store),
-        part("Code folder", told(code, "can be written", "cannot be written"), code),
+        part(
+            "Store",
+            told(
+                store,
+                "can be read and written",
+                "cannot be read or written",
+            ),
+            store,
+        ),
+        part(
+            "Code folder",
+            told(code, "can be written", "cannot be written"),
+            code,
+        ),
         part("Disk of the data folder", room, found.room_hint()),
         part("Runtime", runtime(found), found.runtime_hint()),
-        part("Builder", told(builder, "builds components", "saved sources run, and none can be built"), builder),
-        part("Secret key", told(key, "decrypts the stored secrets", "is not that of the stored secrets"), key),
+        part(
+            "Builder",
+            told(
+                builder,
+                "builds components",
+                "saved sources run, and none can be built",
+            ),
+            builder,
+        ),
+        part(
+            "Secret key",
+            told(
+                key,
+                "decrypts the stored secrets",
+                "is not that of the stored secrets",
+            ),
+            key,
+        ),
     ]
 }
 
@@ -103,42 +140,25 @@ fn runtime(found: &Readiness) -> String {
         version => format!(
             "Deno {version}, {}, {}",
             text::counted(engine.routes as u64, "route", "routes"),
-            text::counted(engine.ca_certificates as u64, "certificate of its own", "certificates of its own"),
+            text::counted(
+                engine.ca_certificates as u64,
+                "certificate of its own",
+                "certificates of its own"
+            ),
         ),
     }
 }
 
-fn layer(name: &str, is_on: bool) -> Check<'_> {
-    let Some(layer) = SandboxLayer::named(name) else {
-        return Check {
-            name,
-            verdict: if is_on { Verdict::Ok } else { Verdict::Skipped },
-            detail: if is_on { "on" } else { "not on this machine" }.to_owned(),
-            next: "",
-        };
-    };
-    let (verdict, detail, next) = match (is_on, layer.advice) {
-        (true, _) => (Verdict::Ok, layer.meaning, ""),
-        (false, "") => (Verdict::Skipped, layer.absence, ""),
-        (false, advice) => (Verdict::Failed, layer.absence, advice),
+fn layer<'a>(name: &str, is_on: bool) -> Check<'a> {
+    let (verdict, detail, next) = match LayerState::of(name, is_on) {
+        LayerState::On(meaning) => (Verdict::Ok, meaning, ""),
+        LayerState::Absent(reason) => (Verdict::Skipped, reason, ""),
+        LayerState::Wanting { absence, advice } => (Verdict::Failed, absence, advice),
     };
     Check {
-        name,
+        name: format!("Sandbox: {name}"),
         verdict,
         detail: detail.to_owned(),
         next,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_layer_that_is_off_fails_only_where_there_is_advice() {
-        let told = [("confined", false), ("landlock", false), ("own_root", true), ("newer", true)]
-            .map(|(name, is_on)| layer(name, is_on))
-            .map(|check| (check.verdict == Verdict::Failed, !check.next.is_empty()));
-        assert_eq!(told, [(true, true), (false, false), (false, false), (false, false)]);
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     page::deploy::failure::Failure,
     part::{
         confirm::{Question, confirm},
-        text, time,
+        time,
     },
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
@@ -52,7 +52,12 @@ pub(crate) async fn submit(
             let failure = Failure::of(error)?;
             let shown = Shown::of(&ui, &visitor, &path.source).await?;
             let detail = path.detail(&ui, &visitor).await?;
-            let page = page(&shown, &detail, &visitor, Some(failure.markup("It was not rolled back")));
+            let page = page(
+                &shown,
+                &detail,
+                &visitor,
+                Some(failure.markup("It was not rolled back")),
+            );
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
                 .into_response())

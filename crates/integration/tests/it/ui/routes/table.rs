@@ -249,7 +249,7 @@ fn of_events_and_versions() -> Vec<Route> {
         post(
             "/sources/{id}/events/{event_id}/send",
             Owner,
-            &["send_source_event"],
+            &["send_event"],
         )
         .with(&[("url", "http://127.0.0.1:9/once")]),
         page(
@@ -403,7 +403,7 @@ fn of_workflows() -> Vec<Route> {
         post(
             "/workflows/{id}/events/{event_id}/send",
             Owner,
-            &["send_workflow_event"],
+            &["send_event"],
         )
         .with(&[("url", "http://127.0.0.1:9/once")]),
         page(

@@ -39,8 +39,7 @@ async fn events_go_again_to_those_who_listen_now() {
         {"listener_id": paused.id, "name": "inbox", "count": 0, "left_out": 2},
         {"listener_id": webhook, "name": receiver.url(), "count": 2, "left_out": 0},
     ]);
-    let expected =
-        json!({"count": 2, "unheard": 0, "gone": 0, "listeners": listeners, "others": 0, "has_more": false});
+    let expected = json!({"count": 2, "unheard": 0, "gone": 0, "listeners": listeners, "others": 0, "has_more": false});
     let dry = json!({"events": both, "dry_run": true});
     let dry = node.post("/events/replay", dry).await.is(200).data();
     assert_eq!(dry, expected);
@@ -72,7 +71,11 @@ async fn events_go_again_to_those_who_listen_now() {
     let unheard = unheard["event_id"].as_str().unwrap();
     let told = node.cli(&["replay", "echo", unheard, "--dry-run"]).await;
     let told = told.ok();
-    assert!(told.stderr.contains("1 would reach nobody"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("1 would reach nobody"),
+        "{}",
+        told.stderr
+    );
     let page = format!("/events/selected?act=replay&id={unheard}@{}", echo.id);
     let page = crate::ui::Visitor::of(&node).await.get(&page).await;
     let page = page.is(200).text;

@@ -39,9 +39,10 @@ fn plan(replay: &Value) -> String {
         "" => "not kept any more",
         id => id,
     };
-    let event = match &replay["event"] {
-        Value::Null => "not known: give it with --event".to_owned(),
-        event => event.to_string(),
+    let event = &replay["event"];
+    let event = match event.is_null() {
+        true => "not known: give it with --event".to_owned(),
+        false => event.to_string(),
     };
     table::card(vec![
         ("source".to_owned(), text(replay, "source_id").to_owned()),

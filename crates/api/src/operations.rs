@@ -17,10 +17,10 @@ use crate::{
         accounts, apps, audit, auto_subscriptions, causes, components, data_stores, deliveries,
         delivery_search,
         docs::{self, Described},
-        event_replay, event_search, event_views, events, feeds, health, keys, nodes, orgs,
-        registry, run_search, runs, sessions, settings, source_deployments, sources, subscriptions,
-        usage, users, variables, webhooks, workflow_deployments, workflow_runs, workflows,
-        workspaces,
+        event_replay, event_search, event_send, event_views, events, feeds, health, keys, nodes,
+        orgs, registry, run_search, runs, sessions, settings, source_deployments, sources,
+        subscriptions, usage, users, variables, webhooks, workflow_deployments, workflow_runs,
+        workflows, workspaces,
     },
 };
 
@@ -117,6 +117,7 @@ const CLIENTS: &[PathItem] = &[
     // Events of sources and of workflows.
     || routes!(event_search::search),
     || routes!(event_replay::replay),
+    || routes!(event_send::send),
     || routes!(event_views::list),
     || routes!(event_views::set, event_views::delete),
     || routes!(events::summaries),

@@ -13,6 +13,7 @@ pub(crate) mod delivery_search;
 pub(crate) mod docs;
 pub(crate) mod event_replay;
 pub(crate) mod event_search;
+pub(crate) mod event_send;
 pub(crate) mod event_views;
 pub(crate) mod events;
 pub(crate) mod feeds;

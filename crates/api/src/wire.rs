@@ -18,6 +18,7 @@ mod event;
 mod event_detail;
 mod event_replay;
 mod event_search;
+mod event_send;
 mod event_view;
 mod feed;
 mod folder;
@@ -35,6 +36,7 @@ mod setting;
 mod source;
 mod source_deployment;
 mod source_health;
+mod source_replay;
 mod subscription;
 mod trial;
 mod usage;
@@ -70,6 +72,7 @@ pub(crate) use self::{
     event_detail::{EventDetail, ListenerRun},
     event_replay::{ReplayEvents, ReplayedEvents},
     event_search::{EventSearchRequest, SearchedEvents},
+    event_send::{SendEvent, SentEvent},
     event_view::{EventView, SetEventView},
     feed::{FeedRequest, HANDSHAKE, write_message},
     folder::{FolderComponentResult, PublishFolder},
@@ -95,6 +98,7 @@ pub(crate) use self::{
     source_deployment::{
         Deployment as SourceDeployment, RollBackSource, Summary as SourceDeploymentSummary,
     },
+    source_replay::{AnyReplay, SourceReplay},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     trial::{TrialReport, TrialRequest},
     usage::{Usage, UsageRequest},

@@ -14,6 +14,7 @@ mod data_stores;
 mod deliveries;
 mod deployments;
 mod developing;
+mod events;
 mod examples;
 mod global;
 mod import;
@@ -50,6 +51,7 @@ pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, De
 pub(crate) use self::developing::{
     DevArguments, InitArguments, InitKind, RunActionArguments, TryArguments,
 };
+pub(crate) use self::events::EventsArguments;
 pub(crate) use self::global::{DEFAULT_DATA_DIR, DEFAULT_URL, Global};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
@@ -57,7 +59,9 @@ pub(crate) use self::nodes::{NodesArguments, NodesCommand};
 pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::replay::ReplayEventsArguments;
-pub(crate) use self::runs::{ListRunsArguments, RunsArguments, RunsCommand, RunsFilter};
+pub(crate) use self::runs::{
+    ListRunsArguments, ReplayOneRunArguments, RunsArguments, RunsCommand, RunsFilter,
+};
 pub(crate) use self::search::SearchArguments;
 pub(crate) use self::service::{
     InstallServiceArguments, ServiceArguments, ServiceCommand, UninstallServiceArguments,
@@ -364,32 +368,6 @@ pub(crate) struct DescribeArguments {
     /// Source (id, name or name slug) or saved component (id or key)
     #[arg(value_name = "ID_OR_NAME_OR_COMPONENT")]
     pub(crate) subject: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EventsArguments {
-    /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
-    #[arg(value_name = "SOURCE_OR_WORKFLOW")]
-    pub(crate) source: String,
-    /// Event to show whole, by its id
-    #[arg(value_name = "ID", conflicts_with_all = ["follow", "limit", "since", "channel", "full"])]
-    pub(crate) event: Option<String>,
-    /// Keep printing new events; with --json, one JSON object per line
-    #[arg(short, long)]
-    pub(crate) follow: bool,
-    /// Number of the latest events to show [default: 10; all with --since]
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
-    /// Only events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch
-    /// milliseconds
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Only this channel, such as $errors
-    #[arg(long, value_name = "NAME")]
-    pub(crate) channel: Option<String>,
-    /// Show each event's id, summary and whole data
-    #[arg(long)]
-    pub(crate) full: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 mod accounts;
 mod activity;
 mod apps;
+mod attempt;
 mod audit;
 pub(crate) mod completions;
 mod components;
@@ -33,6 +34,7 @@ pub(crate) mod openapi;
 mod outcome;
 mod publish;
 mod replay;
+mod replayed;
 mod run;
 mod run_action;
 mod runs;

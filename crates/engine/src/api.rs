@@ -389,6 +389,8 @@ pub struct EngineStatus {
     pub can_build: bool,
     /// Sandbox layers that apply on this machine, by name, and whether they are on.
     pub sandbox: BTreeMap<String, bool>,
+    /// Bytes that may still be written to the disk of the node's folders, where that can be told.
+    pub free_bytes: Option<u64>,
 }
 
 /// Builds components and runs them.

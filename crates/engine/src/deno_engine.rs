@@ -208,6 +208,12 @@ fn closes_sockets(sandbox: &Sandbox, api_socket: Option<&PathBuf>, routes: &[Rou
     closed
 }
 
+/// Bytes that may still be written to the disk of a folder.
+fn free_bytes(folder: &std::path::Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 fn unusable(folder: &std::path::Path, error: &io::Error) -> EngineError {
     EngineError::Unavailable {
         context: format!("preparing the folder {}", folder.display()),
@@ -265,6 +271,7 @@ impl Engine for DenoEngine {
             ca_certificates: self.ca_certificates,
             sandbox: self.layers(),
             can_build: !self.builder.lacks_bundler(),
+            free_bytes: free_bytes(&self.work_dir),
         }
     }
 

@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod package;
 pub mod page;
 pub mod prop;
+pub mod sandbox_layer;
 pub mod schedule;
 pub mod subscription;
 pub mod time;

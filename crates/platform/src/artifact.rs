@@ -27,10 +27,11 @@ pub(crate) async fn artifact(store: &dyn Store, hash: &ArtifactHash) -> Result<B
     })
 }
 
-/// The needs of a fresh worker whose component has no key-value store, which only sources have: its code.
+/// The needs of a fresh worker whose key-value map is no source's: its code, and the map that it begins with.
 pub(crate) struct ArtifactState {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) artifact_hash: ArtifactHash,
+    pub(crate) key_values: Map<String, Value>,
 }
 
 #[async_trait]
@@ -40,6 +41,6 @@ impl WorkerState for ArtifactState {
     }
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
-        Ok(Map::new())
+        Ok(self.key_values.clone())
     }
 }

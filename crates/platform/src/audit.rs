@@ -47,6 +47,7 @@ actions! {
     SourceDelete = "source.delete";
     EventsDelete = "event.delete";
     EventsReplay = "event.replay";
+    EventSend = "event.send";
     EventViewSet = "event_view.set";
     EventViewDelete = "event_view.delete";
     ComponentSave = "component.save";

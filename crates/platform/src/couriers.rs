@@ -18,6 +18,7 @@ mod context;
 mod headers;
 mod held;
 mod limits;
+mod once;
 mod queue;
 mod records;
 mod request;
@@ -31,8 +32,12 @@ mod verdict;
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::WebhookId;
-use headwater_store::{Progress, StoreError, Webhook};
+use headwater_model::{
+    event::{Event, EventRef},
+    id::WebhookId,
+};
+use headwater_store::{Attempt, Progress, StoreError, Webhook};
+use url::Url;
 
 use self::{
     actor::Actor,
@@ -122,6 +127,19 @@ impl Couriers {
     /// `Conflict` while as many attempts as the host or the node may have are in flight.
     pub(crate) async fn send_sample(&self, webhook: Webhook) -> Result<SentSample, PlatformError> {
         sample::send(&self.context, webhook).await
+    }
+
+    /// Posts an event to an address once, unsigned, and waits for the answer.
+    ///
+    /// # Errors
+    /// `Conflict` while as many attempts as the host or the node may have are in flight.
+    pub(crate) async fn send_once(
+        &self,
+        of: &EventRef,
+        event: &Event,
+        url: Url,
+    ) -> Result<Attempt, PlatformError> {
+        once::send(&self.context, of, event, url).await
     }
 
     /// Deletes deliveries that are kept no longer.

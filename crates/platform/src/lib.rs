@@ -39,6 +39,7 @@ mod props;
 mod proxies;
 mod quotas;
 mod rate_limits;
+mod readiness;
 mod runner;
 mod secrets;
 mod sends;
@@ -68,9 +69,10 @@ pub use feeds::{Follow, Portion};
 pub use files::{FileLink, Files};
 pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
-pub use platform::{Parts, Platform, Readiness};
+pub use platform::{Parts, Platform};
 pub use progress::{DeployPart, observed};
 pub use proxies::TrustedProxies;
+pub use readiness::{LITTLE_ROOM_BYTES, Readiness};
 pub use runner::RunReport;
 pub use secrets::{KeyFile, KeyRing};
 pub use signing_key::InstallationKey;
@@ -109,7 +111,8 @@ pub use use_cases::{
     secret_rotation::{Rotation, holds_secrets},
     sessions::{NewSession, NewSignInLink, SignedIn},
     sources::{
-        DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceView, UpdateSource,
+        DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceReplay, SourceVersion,
+        SourceView, UpdateSource,
     },
     trials::TrialReport,
     usage::{USAGE_DAYS_MAX, UsageView},

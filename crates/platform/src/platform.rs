@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_engine::{Engine, EngineStatus};
+use headwater_engine::Engine;
 use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_store::{Conflict, FileStorage, Members, NodeName, Store, StoreError};
 use tokio::sync::Semaphore;
@@ -28,6 +28,7 @@ use crate::{
     props::Props,
     quotas::Quotas,
     rate_limits::RateLimits,
+    readiness::Readiness,
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     sends::Sends,
@@ -115,21 +116,6 @@ impl Among {
     fn has_others(&self) -> bool {
         self.members.is_some()
     }
-}
-
-/// Whether the node can do its work, for `/readyz`.
-#[derive(Debug, Clone)]
-pub struct Readiness {
-    /// Why the store does not answer or cannot be written, if so: for the log, not for clients.
-    pub store_error: Option<String>,
-    /// Why the folders for components' code cannot be written, if so: for the log, not for clients.
-    pub code_error: Option<String>,
-    /// The state of the engine.
-    pub engine: EngineStatus,
-    /// Whether the node's secret key decrypts the stored secrets.
-    pub is_secret_key_fit: bool,
-    /// Sources with work in memory.
-    pub running_sources: usize,
 }
 
 impl Platform {
@@ -325,6 +311,11 @@ impl Platform {
                 "the store's main file is complete only together with the -wal file beside it"
             );
         }
+    }
+
+    /// Whether the node shares the store with others, or may.
+    pub fn is_of_cluster(&self) -> bool {
+        self.among.members.is_some()
     }
 
     /// Whether store and engine answer, and accepted work can be written to disk.

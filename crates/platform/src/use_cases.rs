@@ -22,6 +22,7 @@ pub(crate) mod delivery_search;
 pub(crate) mod email;
 pub(crate) mod event_replay;
 pub(crate) mod event_search;
+pub(crate) mod event_send;
 pub(crate) mod event_views;
 pub(crate) mod events;
 pub(crate) mod feeds;

@@ -183,6 +183,14 @@ pub struct Attempt {
     pub headers: Option<AttemptHeaders>,
 }
 
+impl Attempt {
+    /// Whether it was answered 2xx.
+    pub fn is_delivered(&self) -> bool {
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
 /// The headers of an attempt, as names and values, as many as are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AttemptHeaders {

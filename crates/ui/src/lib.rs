@@ -130,6 +130,14 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             get(events::compare::show),
         )
         .route(
+            "/sources/{id}/events/{event_id}/send",
+            get(events::send::show).post(events::send::submit),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/fixture",
+            get(events::fixture::show),
+        )
+        .route(
             "/sources/{id}/events/{event_id}/delete",
             get(events::delete::show).post(events::delete::submit),
         )
@@ -169,6 +177,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             get(runs::selected::show).post(runs::selected::submit),
         )
         .route("/runs/{id}", get(runs::show::show))
+        .route(
+            "/runs/{id}/again",
+            get(runs::again::show).post(runs::again::submit),
+        )
 }
 
 fn pages_of_webhooks() -> Router<Arc<Ui>> {
@@ -241,6 +253,14 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
         .route(
             "/workflows/{id}/events/{event_id}/compare",
             get(events::compare::show),
+        )
+        .route(
+            "/workflows/{id}/events/{event_id}/send",
+            get(events::send::show).post(events::send::submit),
+        )
+        .route(
+            "/workflows/{id}/events/{event_id}/fixture",
+            get(events::fixture::show),
         )
         .route("/workflows/{id}/errors", get(workflows::errors::show))
         .route("/workflows/{id}/settings", get(workflows::settings::show))

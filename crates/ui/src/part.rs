@@ -8,6 +8,7 @@ pub(crate) mod empty;
 pub(crate) mod error_event;
 pub(crate) mod event_list;
 pub(crate) mod event_row;
+pub(crate) mod excerpt;
 pub(crate) mod field;
 pub(crate) mod graph;
 pub(crate) mod health;

@@ -8,17 +8,6 @@ use crate::wire::{
     StoreCheck,
 };
 
-/// The advice about a node that saves no components.
-const NO_BUILDER: &str = "the bundler that builds components is missing; fetch it with `headwater \
-                          runtime install` on a machine that reaches the npm registry";
-
-/// The cause is the operator's, and in the log.
-const STORE_HINT: &str = "the store cannot be read or written: check the free space of the data \
-                          folder's disk; the node's log has the cause";
-
-const CODE_HINT: &str = "the folder for components' code (DATA_DIR/cache, DATA_DIR/workers) cannot be \
-                         written: check the free space of its disk; the node's log has the cause";
-
 /// Checks that the node serves
 #[utoipa::path(
     get,
@@ -51,33 +40,25 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
     if let Some(reason) = &found.code_error {
         tracing::warn!(reason, "the folder for components' code cannot be written");
     }
-    // The version is known once the runtime has been started.
-    let engine = found.engine;
-    let (store, runtime) = (
-        status(found.store_error.is_none()),
-        status(!engine.runtime_version.is_empty()),
-    );
-    let code_folder = status(found.code_error.is_none());
-    let parts = [store, code_folder, runtime];
-    let ready = status(parts.iter().all(|part| *part == Status::Ok));
-    let is_fit = found.is_secret_key_fit;
-    let secret_key = SecretKeyCheck {
-        status: status(is_fit),
-        hint: (!is_fit).then_some(
-            "stored accounts, webhooks and secret props are encrypted with another secret key: restore \
-             that key (DATA_DIR/secret-key, or HEADWATER_SECRET_KEY) and restart, or enter the secrets \
-             again",
-        ),
+    let store_hint = found.store_hint();
+    let code_hint = found.code_hint();
+    let builder_hint = found.builder_hint();
+    let secret_key_hint = found.secret_key_hint();
+    let runtime = status(found.runtime_hint());
+    let parts = [status(store_hint), status(code_hint), runtime];
+    let ready = match parts.iter().all(|part| *part == Status::Ok) {
+        true => Status::Ok,
+        false => Status::Unavailable,
     };
+    let engine = found.engine;
     let checks = Checks {
-        secret_key,
         store: StoreCheck {
-            status: store,
-            hint: found.store_error.map(|_| STORE_HINT),
+            status: status(store_hint),
+            hint: store_hint,
         },
         code_folder: CodeFolderCheck {
-            status: code_folder,
-            hint: found.code_error.map(|_| CODE_HINT),
+            status: status(code_hint),
+            hint: code_hint,
         },
         runtime: RuntimeCheck {
             status: runtime,
@@ -89,8 +70,12 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
             ca_certificates: engine.ca_certificates,
         },
         builder: BuilderCheck {
-            status: status(engine.can_build),
-            hint: (!engine.can_build).then_some(NO_BUILDER),
+            status: status(builder_hint),
+            hint: builder_hint,
+        },
+        secret_key: SecretKeyCheck {
+            status: status(secret_key_hint),
+            hint: secret_key_hint,
         },
         sandbox: engine.sandbox,
     };
@@ -107,9 +92,10 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
     )
 }
 
-fn status(good: bool) -> Status {
-    match good {
-        true => Status::Ok,
-        false => Status::Unavailable,
+/// A part that needs no next step is well.
+fn status(hint: Option<&str>) -> Status {
+    match hint {
+        None => Status::Ok,
+        Some(_) => Status::Unavailable,
     }
 }

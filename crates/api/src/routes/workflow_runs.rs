@@ -1,4 +1,6 @@
-//! `/workflows/{id}/runs`, and what can be done with a workflow's run; not part of Pipedream's API.
+//! `/workflows/{id}/runs`, and what can be done with a run; not part of Pipedream's API.
+
+use std::sync::Arc;
 
 use axum::{
     Json,
@@ -6,7 +8,7 @@ use axum::{
     http::StatusCode,
 };
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_platform::{PlatformError, RunReplay, WaitAnswer};
+use headwater_platform::{Caller, Platform, PlatformError, SourceVersion, WaitAnswer};
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
@@ -14,7 +16,8 @@ use crate::{
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
     wire::{
-        Data, Paged, Replay, ReplayRun, ResumeRun, Resumed, RunSummary, WorkflowRunsRequest, id,
+        AnyReplay, Data, Paged, Replay, ReplayRun, ResumeRun, Resumed, RunSummary, SourceReplay,
+        WorkflowRunsRequest, id,
     },
 };
 
@@ -47,35 +50,70 @@ pub(crate) async fn list(
     )))
 }
 
-/// Replays a run of a workflow
+/// Replays a run
 ///
-/// Starts a new run with the event of one that has ended, from its beginning or from a step. Not part of
-/// Pipedream's API.
+/// Of a workflow, it starts a new run with the event of one that has ended, from its beginning or from a step. Of a source,
+/// it answers when the run has ended: on the code of now it is a run by hand, and on the code of then a trial as of
+/// `POST /components/{reference}/try`, which begins with a copy of the source's key-value map. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/runs/{id}/replay",
     operation_id = "replay_run",
-    tag = "Workflows",
+    tag = "Runs",
     params(("id" = id::Invocation, Path)),
     request_body = ReplayRun,
-    responses((status = 200, description = "The new run, or what it would skip.", body = Data<Replay>), failure::NotFound, failure::Conflict),
+    responses((status = 200, description = "The replay, or what it would be.", body = Data<AnyReplay>), failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn replay(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<InvocationId>,
     Params(request): Params<ReplayRun>,
-) -> DataReply<Replay> {
-    let is_dry = request.is_dry();
-    let request = RunReplay::from(request);
-    let (started, plan) = match is_dry {
-        true => (None, platform.replay_plan(&caller, &id, &request).await?),
-        false => {
-            let (started, plan) = platform.replay_run(&caller, &id, &request).await?;
-            (Some(started), plan)
+) -> DataReply<AnyReplay> {
+    match platform.source_replay(&caller, &id).await {
+        Ok(found) => {
+            let replay = of_source(&platform, &caller, &id, found, request).await?;
+            data(AnyReplay::Source(Box::new(replay)))
         }
-    };
-    data(Replay::new(started, plan))
+        Err(PlatformError::NotFound { .. }) => data(AnyReplay::Workflow(
+            of_workflow(&platform, &caller, &id, request).await?,
+        )),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn of_source(
+    platform: &Arc<Platform>,
+    caller: &Caller,
+    id: &InvocationId,
+    found: headwater_platform::SourceReplay,
+    request: ReplayRun,
+) -> Result<SourceReplay, PlatformError> {
+    let is_dry = request.is_dry();
+    let (version, event) = request.of_source()?;
+    let replay = SourceReplay::new(found, version, event.clone());
+    Ok(match version {
+        _ if is_dry => replay,
+        SourceVersion::Now => replay.with_run(platform.replay_source_run(caller, id, event).await?),
+        SourceVersion::Then => replay.with_trial(platform.try_source_run(caller, id, event).await?),
+    })
+}
+
+async fn of_workflow(
+    platform: &Platform,
+    caller: &Caller,
+    id: &InvocationId,
+    request: ReplayRun,
+) -> Result<Replay, PlatformError> {
+    let is_dry = request.is_dry();
+    let request = request.of_workflow()?;
+    Ok(match is_dry {
+        true => Replay::new(None, platform.replay_plan(caller, id, &request).await?),
+        false => {
+            let (started, plan) = platform.replay_run(caller, id, &request).await?;
+            Replay::new(Some(started), plan)
+        }
+    })
 }
 
 /// Cancels a run of a workflow

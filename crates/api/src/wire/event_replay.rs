@@ -51,8 +51,10 @@ impl From<ReplayEvents> for headwater_platform::ReplayEvents {
 /// The extent of a replay.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReplayedEvents {
-    /// Events that were sent again; in a dry run, those that would be.
+    /// Events that were sent again to somebody; in a dry run, those that would be.
     count: u64,
+    /// Events that nobody gets: nobody listens, or nobody that is active and has room.
+    unheard: u64,
     /// Events that are not kept any more.
     gone: u64,
     /// The listeners that the caller may see.
@@ -86,6 +88,7 @@ impl From<EventsReplayed> for ReplayedEvents {
         });
         Self {
             count: replayed.count,
+            unheard: replayed.unheard,
             gone: replayed.gone,
             listeners: listeners.collect(),
             others: replayed.others,

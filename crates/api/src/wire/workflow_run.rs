@@ -5,8 +5,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_platform::{
-    ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, StepView, WaitView,
-    WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
+    PlatformError, ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, SourceVersion,
+    StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
@@ -47,12 +47,14 @@ impl From<WorkflowRunsRequest> for RunsFilter {
 #[schema(example = json!({"from": "route.large.charge", "dry_run": true}))]
 pub(crate) struct ReplayRun {
     /// The path of the step to begin with, with or without the indices of loops: the results of steps before it
-    /// are used again. Absent: all is done again.
+    /// are used again. Absent: all is done again. Of workflows only.
     from: Option<String>,
-    /// The deployment to follow: the workflow's current one, or that of the replayed run. `latest` if absent.
+    /// The deployment to follow: the current one, or that of the replayed run. `latest` if absent.
     #[schema(inline)]
     deployment: Option<ReplayDeployment>,
-    /// Whether only to tell what would be skipped, and to start nothing.
+    /// The event of a source's run, required where that is not known. A workflow's run has its own again.
+    event: Option<Value>,
+    /// Whether only to tell what would be done, and to start nothing.
     #[serde(default, deserialize_with = "lenient::boolean")]
     dry_run: Option<bool>,
 }
@@ -69,18 +71,41 @@ impl ReplayRun {
     pub(crate) fn is_dry(&self) -> bool {
         self.dry_run.unwrap_or_default()
     }
-}
 
-impl From<ReplayRun> for RunReplay {
-    fn from(request: ReplayRun) -> Self {
-        Self {
-            from: request.from.filter(|path| !path.is_empty()),
-            is_same: request.deployment == Some(ReplayDeployment::Same),
+    /// The version and the event of a source's run.
+    ///
+    /// # Errors
+    /// `Invalid` for a step to begin with.
+    pub(crate) fn of_source(self) -> Result<(SourceVersion, Option<Value>), PlatformError> {
+        if self.from.is_some_and(|path| !path.is_empty()) {
+            let reason = "`from` names a step, and the run of a source has none: leave it out";
+            return Err(PlatformError::invalid("from", reason));
         }
+        let version = match self.deployment {
+            Some(ReplayDeployment::Same) => SourceVersion::Then,
+            Some(ReplayDeployment::Latest) | None => SourceVersion::Now,
+        };
+        Ok((version, self.event))
+    }
+
+    /// The replay of a workflow's run.
+    ///
+    /// # Errors
+    /// `Invalid` for an event.
+    pub(crate) fn of_workflow(self) -> Result<RunReplay, PlatformError> {
+        if self.event.is_some() {
+            let reason = "`event` is that of the replayed run of a workflow: leave it out, or start a run with \
+                          `POST /workflows/{id}/run`";
+            return Err(PlatformError::invalid("event", reason));
+        }
+        Ok(RunReplay {
+            from: self.from.filter(|path| !path.is_empty()),
+            is_same: self.deployment == Some(ReplayDeployment::Same),
+        })
     }
 }
 
-/// A replay, started or planned.
+/// A replay of a workflow's run, started or planned.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Replay {
     /// The new run. Null if nothing was started.
@@ -516,7 +541,8 @@ mod tests {
         ] {
             let request: ReplayRun =
                 serde_json::from_value(json!({ "deployment": deployment })).unwrap();
-            assert_eq!(RunReplay::from(request).is_same, is_same, "{deployment}");
+            let replay = request.of_workflow().unwrap();
+            assert_eq!(replay.is_same, is_same, "{deployment}");
         }
     }
 

@@ -87,6 +87,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "headwater events orders --since 1h --full",
             "headwater events orders 1767225600000-0",
             "headwater events orders -f",
+            "headwater events orders 1767225600000-0 --send-to https://example.com/events",
         ],
     ),
     (
@@ -114,6 +115,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "runs describe",
         &["headwater runs describe inv_0353EGSpi9g90AUy4Uw1RJ"],
+    ),
+    (
+        "runs replay",
+        &[
+            "headwater runs replay inv_0353EGSpi9g90AUy4Uw1RJ",
+            "headwater runs replay inv_0353EGSpi9g90AUy4Uw1RJ --same --event @event.json",
+        ],
     ),
     (
         "run",

@@ -20,6 +20,8 @@ pub(crate) enum RunsCommand {
     List(ListRunsArguments),
     /// Show a run with its events, their deliveries, its log and its errors; of a workflow, with its steps and waits
     Describe(RunArgument),
+    /// Do a run again, on the code of now; with --same on that of then, of a source as a trial whose events go nowhere
+    Replay(ReplayOneRunArguments),
 }
 
 #[derive(Debug, Args)]
@@ -60,6 +62,22 @@ pub(crate) struct RunArgument {
     /// Run: its id
     #[arg(value_name = "ID")]
     pub(crate) run: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayOneRunArguments {
+    /// Run: its id
+    #[arg(value_name = "ID")]
+    pub(crate) run: String,
+    /// Follow the code and the values that the run had. A source only tries them, with a copy of its key-value map
+    #[arg(long)]
+    pub(crate) same: bool,
+    /// Event of a source's run, where the node does not know it: JSON, @FILE, or @- for standard input
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) event: Option<String>,
+    /// Tell what would be done, and start nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

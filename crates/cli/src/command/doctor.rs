@@ -5,6 +5,7 @@ mod check;
 mod sandbox;
 
 use anyhow::Result;
+use headwater_platform::LITTLE_ROOM_BYTES;
 use serde_json::Value;
 
 use self::check::{Check, Verdict};
@@ -13,9 +14,6 @@ use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::table;
-
-/// With less on the disk of its data folder a node is about to accept nothing any more.
-const LITTLE_ROOM_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) async fn run(session: &Session, arguments: &DoctorArguments) -> Result<Exit> {
     let mut checks = vec![health(session).await];

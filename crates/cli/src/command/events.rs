@@ -1,8 +1,9 @@
 //! `events`: the events of a source or workflow as lines or JSON, once or as they come.
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::attempt;
 use super::stream::Stream;
 use crate::arguments::EventsArguments;
 use crate::exit::Exit;
@@ -20,6 +21,12 @@ const LINE_BYTES: usize = 2048;
 
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
     let (kind, id) = emitter(session, &arguments.source).await?;
+    if let (Some(event), Some(url)) = (&arguments.event, &arguments.send_to) {
+        let body = json!({"emitter_id": id, "event_id": event, "url": url});
+        let sent = session.client.post(&["events", "send"], &body).await?;
+        session.print(&sent, attempt::answered)?;
+        return Ok(attempt::exit(&sent));
+    }
     if let Some(event) = &arguments.event {
         let event = session.client.get(&[kind, &id, "events", event]).await?;
         session.print(&event, whole)?;
@@ -133,8 +140,6 @@ fn beginning(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -11,6 +11,9 @@ use crate::session::Session;
 use crate::source::text;
 use crate::table;
 
+/// The reason why an event reaches nobody, and the next step.
+const UNHEARD: &str = "no active webhook, source or workflow listens (`headwater subscriptions create` adds a listener)";
+
 pub(super) async fn run(session: &Session, arguments: &ReplayEventsArguments) -> Result<Exit> {
     let (_, id) = emitter(session, &arguments.source).await?;
     let events = arguments.events.iter();
@@ -20,7 +23,7 @@ pub(super) async fn run(session: &Session, arguments: &ReplayEventsArguments) ->
     let body = json!({"events": events, "dry_run": arguments.dry_run});
     let replayed = session.client.post(&["events", "replay"], &body).await?;
     session.print(&replayed, listing)?;
-    output::note(&told(&replayed, arguments.dry_run));
+    output::tell(&told(&replayed, arguments.dry_run));
     if replayed["has_more"] == json!(true) {
         output::note("an event has more than 1,000 subscriptions; the others got nothing");
     }
@@ -43,18 +46,44 @@ fn listing(replayed: &Value) -> String {
     table::listing(&["id", "name", "events", "left out"], rows.collect())
 }
 
-/// The number of events, and those that could not be sent.
+/// The number of events that somebody gets, and of those that nobody does.
 fn told(replayed: &Value, is_dry: bool) -> String {
-    let [count, gone, others] = ["count", "gone", "others"].map(|name| &replayed[name]);
-    let mut told = match is_dry {
-        true => format!("{count} would be sent again"),
-        false => format!("{count} sent again"),
-    };
-    if *gone != json!(0) {
-        told += &format!("; {gone} not kept any more");
+    let number = |name: &str| replayed[name].as_u64().unwrap_or_default();
+    let mut told = Vec::new();
+    match (number("count"), is_dry) {
+        (0, _) => {}
+        (count, true) => told.push(format!("{count} would be sent again")),
+        (count, false) => told.push(format!("{count} sent again")),
     }
-    if *others != json!(0) {
-        told += &format!("; {others} listeners are not yours to see");
+    match (number("unheard"), is_dry) {
+        (0, _) => {}
+        (unheard, true) => told.push(format!("{unheard} would reach nobody: {UNHEARD}")),
+        (unheard, false) => told.push(format!("{unheard} reached nobody: {UNHEARD}")),
     }
-    told
+    if number("gone") > 0 {
+        told.push(format!("{} not kept any more", number("gone")));
+    }
+    if number("others") > 0 {
+        told.push(format!(
+            "{} listeners are not yours to see",
+            number("others")
+        ));
+    }
+    told.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_nobody_gets_are_told_apart() {
+        let replayed = json!({"count": 0, "unheard": 1, "gone": 0, "others": 0});
+        assert!(told(&replayed, true).starts_with("1 would reach nobody: no active"));
+        let replayed = json!({"count": 2, "unheard": 1, "gone": 1, "others": 3});
+        let expected = format!(
+            "2 sent again; 1 reached nobody: {UNHEARD}; 1 not kept any more; 3 listeners are not yours to see"
+        );
+        assert_eq!(told(&replayed, false), expected);
+    }
 }

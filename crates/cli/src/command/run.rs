@@ -39,7 +39,8 @@ async fn file_of(session: &Session, id: &str) -> Option<PathBuf> {
     save::file_of_component(&session.client, text(&source, "component_id")).await
 }
 
-fn show(invocation: &Value) -> String {
+/// The invocation, its outcome and the number of its events.
+pub(super) fn show(invocation: &Value) -> String {
     let outcome = &invocation["outcome"];
     let mut rows = vec![
         (

@@ -3,6 +3,7 @@
 
 mod all;
 mod cell;
+mod replay;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -25,6 +26,7 @@ pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<E
     match (arguments.command, arguments.source) {
         (Some(RunsCommand::List(arguments)), _) => all::list(session, &arguments).await?,
         (Some(RunsCommand::Describe(arguments)), _) => describe(session, &arguments.run).await?,
+        (Some(RunsCommand::Replay(arguments)), _) => return replay::run(session, &arguments).await,
         (None, source) => {
             let source = source.expect("the command line requires it without a subcommand");
             list(session, &source, &arguments.filter).await?;

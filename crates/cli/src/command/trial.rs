@@ -44,7 +44,7 @@ pub(super) async fn run(session: &Session, arguments: TryArguments) -> Result<Ex
 }
 
 /// The outcome, and every event with its value.
-fn show(report: &Value) -> String {
+pub(super) fn show(report: &Value) -> String {
     let rows = [
         ("invocation", text(report, "invocation_id").to_owned()),
         ("outcome", text(&report["outcome"], "status").to_owned()),

@@ -7,7 +7,7 @@ use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryO
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::{show, subscriptions};
+use super::{attempt, show, subscriptions};
 use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
     WebhookOrdering, WebhooksArguments, WebhooksCommand,
@@ -146,33 +146,8 @@ async fn test(session: &Session, id_or_name: &str) -> Result<Exit> {
     let id = webhook::find_id(&session.client, id_or_name).await?;
     let path = ["webhooks", &id, "test"];
     let tested = session.client.post(&path, &json!({})).await?;
-    session.print(&tested, answered)?;
-    Ok(match tested["delivered"] == true {
-        true => Exit::Success,
-        false => Exit::Failure,
-    })
-}
-
-/// The attempt of a test event.
-fn answered(tested: &Value) -> String {
-    let attempt = &tested["attempt"];
-    let taken = if tested["delivered"] == true {
-        "yes"
-    } else {
-        "no"
-    };
-    let mut rows = vec![("delivered".to_owned(), taken.to_owned())];
-    if attempt["status"].is_u64() {
-        rows.push(("status".to_owned(), attempt["status"].to_string()));
-    }
-    for (field, label) in [("error", "error"), ("response_excerpt", "answer")] {
-        let value = text(attempt, field);
-        if !value.is_empty() {
-            rows.push((label.to_owned(), value.to_owned()));
-        }
-    }
-    rows.push(("took".to_owned(), format!("{} ms", attempt["latency_ms"])));
-    table::card(rows)
+    session.print(&tested, attempt::answered)?;
+    Ok(attempt::exit(&tested))
 }
 
 async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {

@@ -137,3 +137,47 @@ async fn where_there_is_nothing_to_show_people_are_told_where_to_look() {
         assert_eq!((seen.json(), &*seen.stderr), (json!([]), ""));
     }
 }
+
+#[tokio::test]
+async fn a_run_of_a_source_is_replayed_and_its_trial_shown() {
+    const REPLAY: &str = "POST /v1/runs/inv_1/replay";
+    let node = Node::start().await;
+    let report = json!({"invocation_id": "inv_2", "outcome": {"status": "returned"}, "emitted": 1, "logs": [],
+                        "events": [{"event": {"a": 1}, "name": "", "summary": "One"}]});
+    let replay =
+        json!({"source_id": "dc_1", "deployment_id": "d_1", "event": {"n": 1}, "trial": report});
+    node.data(REPLAY, replay);
+    let arguments = [
+        "runs",
+        "replay",
+        "inv_1",
+        "--same",
+        "--event",
+        r#"{"n": 1}"#,
+    ];
+    let seen = node.run(&arguments).await;
+    assert_eq!(
+        seen.stdout,
+        "INVOCATION   inv_2\nOUTCOME      returned\nEMITTED      1\n\nEVENT One\n{\n  \"a\": 1\n}\n"
+    );
+    assert!(
+        seen.stderr.contains("its events went nowhere"),
+        "{}",
+        seen.stderr
+    );
+    let sent = json!({"deployment": "same", "event": {"n": 1}, "dry_run": false});
+    assert_eq!(node.received(REPLAY)[0].body, sent);
+
+    let plan = json!({"source_id": "dc_1", "deployment_id": null, "event": null});
+    node.data(REPLAY, plan);
+    let seen = node.run(&["runs", "replay", "inv_1", "--dry-run"]).await;
+    assert_eq!(
+        seen.stdout,
+        "SOURCE       dc_1\nDEPLOYMENT   not kept any more\nEVENT        not known: give it with --event\n"
+    );
+    assert!(
+        seen.stderr.contains("nothing was started"),
+        "{}",
+        seen.stderr
+    );
+}

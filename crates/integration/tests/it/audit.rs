@@ -87,6 +87,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ("run_source", As(&["source.run"])),
     ("run_workflow", As(&["workflow.run"])),
     ("save_component", As(&["component.save"])),
+    ("send_event", As(&["event.send"])),
     ("set_event_view", As(&["event_view.set"])),
     ("set_variable", As(&["variable.set"])),
     ("subscribe", As(&["subscription.create"])),

@@ -93,6 +93,9 @@ mod events {
     mod replay {
         mod post;
     }
+    mod send {
+        mod post;
+    }
 }
 mod healthz {
     mod get;

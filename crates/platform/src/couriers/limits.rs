@@ -11,6 +11,8 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
+use crate::error::PlatformError;
+
 /// Hosts remembered before those that nobody uses any more are looked for.
 const HOSTS_SWEPT_FROM: usize = 64;
 
@@ -147,6 +149,18 @@ impl Gate {
             host: self.host.try_acquire(unwell).ok()?,
             node: self.limits.node.try_acquire(unwell).ok()?,
             gate: self.clone(),
+        })
+    }
+
+    /// A permit for an attempt that somebody waits for. It takes the room of those that fail, because it may be made to find
+    /// out why they do.
+    ///
+    /// # Errors
+    /// `Conflict` if there is none at once.
+    pub(super) fn acquire_at_once(&self) -> Result<Permit, PlatformError> {
+        self.try_acquire(true).ok_or_else(|| {
+            let full = "as many attempts as may be under way at once wait for this host; try again in a moment";
+            PlatformError::Conflict(full.to_owned())
         })
     }
 

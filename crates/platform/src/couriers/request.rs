@@ -66,6 +66,15 @@ impl WebhookRequest {
         Self::signed(id, event.body, about, [signer], now_ms)
     }
 
+    /// The request of an event that is posted to an address without a webhook: nobody has a secret to sign it with.
+    pub(super) fn unsigned(event: ForwardedEvent<'_>, now_ms: EpochMs) -> Self {
+        let id = format!("{}_{}_once", event.emitter, event.id);
+        let about = origin(event.emitter, event.id, event.channel);
+        let mut request = Self::signed(id, event.body, about, [], now_ms);
+        request.headers.remove(SIGNATURE);
+        request
+    }
+
     /// The request of a sample, which says so in a header.
     pub(super) fn of_sample<'a>(
         id: String,

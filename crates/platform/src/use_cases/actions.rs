@@ -67,6 +67,7 @@ impl Platform {
             event: self.step_event(caller),
             props,
             owner,
+            key_values: Map::new(),
         };
         let configured = &target.configured_props;
         let report = self.charged_call(caller, call, act, configured).await?;

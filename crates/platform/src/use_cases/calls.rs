@@ -78,6 +78,8 @@ pub(crate) struct Call {
     pub(crate) props: Map<String, Value>,
     /// The owner of the data stores that it may use.
     pub(crate) owner: Owner,
+    /// The key-value map that it finds. Its changes are not kept.
+    pub(crate) key_values: Map<String, Value>,
 }
 
 impl Platform {
@@ -252,6 +254,7 @@ impl Platform {
             state: Arc::new(ArtifactState {
                 store: Arc::clone(&self.core.store),
                 artifact_hash: call.component.artifact_hash,
+                key_values: call.key_values,
             }),
         };
         let invocation = Invocation {

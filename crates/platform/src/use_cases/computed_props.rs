@@ -90,6 +90,7 @@ impl Platform {
             event: RawValue::NULL.to_owned(),
             props: known.values,
             owner: known.owner,
+            key_values: Map::new(),
         };
         let configured = known.configured.clone();
         let mut report = self.call(call(known)).await?;
@@ -141,6 +142,7 @@ impl Platform {
             event: RawValue::NULL.to_owned(),
             props,
             owner,
+            key_values: Map::new(),
         });
         let returned = called.await?.returned("computing `additionalProps`")?;
         let Some(Value::Object(by_name)) = returned else {

@@ -33,8 +33,10 @@ pub struct ReplayEvents {
 /// The extent of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventsReplayed {
-    /// Events that were passed on, or would be.
+    /// Events that somebody got, or would.
     pub count: u64,
+    /// Events that nobody got, or would: nobody listens, or nobody that is active and has room.
+    pub unheard: u64,
     /// Events that are not kept any more.
     pub gone: u64,
     /// The listeners that the caller may see.
@@ -93,7 +95,10 @@ impl Platform {
                 replayed.gone += 1;
                 continue;
             };
-            replayed.count += 1;
+            match listeners.reached.is_empty() {
+                true => replayed.unheard += 1,
+                false => replayed.count += 1,
+            }
             replayed.has_more |= listeners.has_more;
             for id in &listeners.reached {
                 by_listener.entry(id.clone()).or_default().0 += 1;

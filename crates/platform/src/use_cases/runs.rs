@@ -119,7 +119,8 @@ impl Platform {
         Ok(view)
     }
 
-    async fn visible_run(
+    /// The record of a run of a source that the caller may see.
+    pub(crate) async fn visible_run(
         &self,
         caller: &Caller,
         id: &InvocationId,
@@ -127,7 +128,6 @@ impl Platform {
         let not_found = || PlatformError::not_found("run", id);
         let run = self.core.store.run(id).await?.ok_or_else(not_found)?;
         let RunnableId::Source(source) = &run.runnable else {
-            // Nothing shows workflows yet.
             return Err(not_found());
         };
         match self.visible_source(caller, source).await {

@@ -10,10 +10,12 @@ mod deployments;
 mod listing;
 mod plan;
 mod recover;
+mod replay;
 
 use std::sync::Arc;
 
 pub use deployments::{SourceDeploymentDetail, SourceDeploymentView};
+pub use replay::{SourceReplay, SourceVersion};
 
 use headwater_model::{
     id::SourceId,
@@ -158,6 +160,19 @@ impl Platform {
         event: Option<Value>,
     ) -> Result<RunReport, PlatformError> {
         let source = self.visible_source(caller, id).await?;
+        let act = Act::on_source(AuditAction::SourceRun, &source);
+        self.run_by_hand(caller, &source, event, act).await
+    }
+
+    /// The same for a source that the caller has been shown, told as this act.
+    async fn run_by_hand(
+        self: &Arc<Self>,
+        caller: &Caller,
+        source: &Source,
+        event: Option<Value>,
+        act: Act,
+    ) -> Result<RunReport, PlatformError> {
+        let id = &source.id;
         if source.state == SourceState::Inactive {
             return Err(PlatformError::Conflict(format!(
                 "source `{id}` is not active; activate it first"
@@ -173,8 +188,7 @@ impl Platform {
             .start(id, Trigger::Manual, event, Reply::Report(reply))
             .await
             .inspect_err(|_| self.quotas.give_invocation_back(user_id))?;
-        self.record(caller, Act::on_source(AuditAction::SourceRun, &source))
-            .await;
+        self.record(caller, act).await;
         report.await.map_err(|_| {
             PlatformError::Unavailable("the node is stopping; the run continues later".to_owned())
         })

@@ -12,7 +12,7 @@ use headwater_model::{
     outcome::Outcome,
     prop::{ConfiguredProps, PropDefinition, PropKind},
 };
-use headwater_store::Source;
+use headwater_store::{Owner, SavedComponent, Source};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -42,6 +42,23 @@ pub struct TrialReport {
     pub response: Option<Response>,
     /// Its logs.
     pub logs: Vec<LogLine>,
+}
+
+/// A run to try.
+pub(crate) struct Trial<'a> {
+    pub(crate) component: SavedComponent,
+    /// The owner of the source that it is of, or would be.
+    pub(crate) owner: Owner,
+    /// Values by prop, in clear.
+    pub(crate) values: ConfiguredProps,
+    /// Those of them that the caller gave: one for no prop is an error.
+    pub(crate) given: Option<&'a ConfiguredProps>,
+    /// The source whose endpoints it has.
+    pub(crate) former: Option<&'a Source>,
+    /// The event; that of a run by hand without.
+    pub(crate) event: Option<Value>,
+    /// The key-value map that it finds, and whose changes are thrown away.
+    pub(crate) key_values: Map<String, Value>,
 }
 
 impl Platform {
@@ -74,12 +91,42 @@ impl Platform {
         let workspace = owner.workspace_id.clone();
         let component = self.component(caller, &target.component, workspace).await?;
         Self::check_source(&component)?;
+        let trial = Trial {
+            component,
+            owner,
+            values,
+            given: Some(given),
+            former: former.as_ref(),
+            event,
+            key_values: Map::new(),
+        };
+        self.make_trial(caller, trial).await
+    }
+
+    /// Makes a trial whose component and values are known, and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Platform::try_source`].
+    pub(crate) async fn make_trial(
+        self: &Arc<Self>,
+        caller: &Caller,
+        trial: Trial<'_>,
+    ) -> Result<TrialReport, PlatformError> {
+        let Trial {
+            component,
+            owner,
+            values,
+            given,
+            former,
+            event,
+            key_values,
+        } = trial;
         let checked = self
-            .checked_props(caller, &component, &owner, values, Some(given))
+            .checked_props(caller, &component, &owner, values, given)
             .await?;
         let (definitions, configured) = (&checked.definitions, &checked.values);
         let mut props = self.unbroken_props(definitions, configured).await?;
-        self.add_interfaces(definitions, configured, former.as_ref(), &mut props)?;
+        self.add_interfaces(definitions, configured, former, &mut props)?;
         let event = event.unwrap_or_else(|| json!({ "timestamp": self.core.env.now_at() }));
         let event = serde_json::value::to_raw_value(&event)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
@@ -90,6 +137,7 @@ impl Platform {
             event,
             props,
             owner,
+            key_values,
         };
         let report = self.charged_call(caller, call, act, configured).await?;
         Ok(TrialReport {

@@ -1,7 +1,7 @@
 //! Webhooks: creating, changing and deleting them, and their secrets (docs/api-design.md, "Webhooks").
 //! Their deliveries are the business of `deliveries`, and delivering is that of `couriers`.
 
-mod address;
+pub(crate) mod address;
 mod secret;
 
 use std::time::Duration;

@@ -251,6 +251,7 @@ impl Deployed {
         let state = ArtifactState {
             store: Arc::clone(&core.store),
             artifact_hash: hash.clone(),
+            key_values: Map::new(),
         };
         let code = hash.as_str().to_owned();
         self.spec(core, (&code, hash), Arc::new(state), variables)

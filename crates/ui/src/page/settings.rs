@@ -3,9 +3,11 @@
 
 pub(crate) mod audit;
 pub(crate) mod audit_export;
+mod doctor;
 pub(crate) mod keys;
 pub(crate) mod members;
 pub(crate) mod node;
+mod nodes;
 pub(crate) mod profile;
 pub(crate) mod sessions;
 pub(crate) mod usage;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use self::request::send;
 use super::progress;
 use crate::arguments::ReplayRunArguments;
+use crate::command::replayed;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -29,6 +30,9 @@ async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Res
         Ok(answer) => answer,
         Err(error) => return Err(from::explained(session, (id, arguments), error).await),
     };
+    if replayed::is_sources(&answer) {
+        return replayed::tell(session, &answer);
+    }
     if arguments.dry_run {
         session.print(&answer, plan)?;
         output::tell("nothing was started");

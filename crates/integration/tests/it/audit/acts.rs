@@ -51,9 +51,12 @@ async fn of_sources(node: &Node) {
         node.patch(&path, json!({"active": active})).await.is(200);
     }
     let event = json!({"emitter_id": source.id, "event_id": node.events(&source).await[0]["id"]});
-    node.post("/events/replay", json!({"events": [event]}))
+    node.post("/events/replay", json!({"events": [event.clone()]}))
         .await
         .is(200);
+    let mut once = event;
+    once["url"] = json!("http://127.0.0.1:9/");
+    node.post("/events/send", once).await.is(200);
     node.delete(&format!("{path}/events")).await.is(202);
     node.delete(&path).await.is(204);
     node.put("/event_views/mine", json!({"q": "tea"}))

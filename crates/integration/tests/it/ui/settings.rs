@@ -93,7 +93,7 @@ async fn settings_are_shown_and_changed() {
         ("variables", "no variables here yet"),
         ("usage", "midnight UTC"),
         ("users", "Create a user"),
-        ("node", "Readiness"),
+        ("node", "Checks"),
     ] {
         let page = visitor.get(&format!("/settings/{tab}")).await.is(200);
         assert!(page.text.contains(shown), "{tab}: {}", page.text);

@@ -125,3 +125,51 @@ async fn versions_of_another_tenant_are_not_there() {
         .is(404);
     mine.get(&format!("{list}/nonsense")).await.is(404);
 }
+
+#[tokio::test]
+async fn a_run_is_done_again_on_the_code_of_now_or_tried_on_that_of_then() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let props = json!({"plain": "one", "token": "t"});
+    let source = node.deploy(&code("1.0.0"), props).await;
+    let run = node.run(&source, json!({})).await;
+    let shown = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
+    let again = format!("{shown}/again");
+    let page = visitor.get(&shown).await.is(200).text;
+    assert!(page.contains(&format!("href=\"{again}\"")), "{page}");
+    let same = visitor.get(&again).await.is(200).text;
+    assert!(same.contains("nothing was deployed since"), "{same}");
+    assert!(!same.contains("Try the code of then"), "{same}");
+    let body = json!({"component_code": code("2.0.0")});
+    node.put(&source.path(), body).await.is(200);
+    let asked = visitor.get(&again).await.is(200).text;
+    for part in [
+        "Run on the code of now (2.0.0)",
+        "Try the code of then (1.0.0)",
+        "A run keeps no event",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let then = [("event", "{}"), ("version", "then")];
+    let tried = visitor.post(&again, &then).await.is(200).text;
+    for part in [
+        "Tried on the code of then",
+        "&lt;i&gt;1.0.0",
+        "Its events went nowhere",
+    ] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    let refused = visitor
+        .post(&again, &[("event", "{"), ("version", "now")])
+        .await;
+    let refused = refused.is(422).text;
+    assert!(refused.contains("The event is not JSON"), "{refused}");
+    let now = [("event", "{}"), ("version", "now")];
+    let done = visitor.post(&again, &now).await.is(303);
+    let new = done.header("location");
+    assert!(new.starts_with("/runs/inv_") && new != shown, "{new}");
+    visitor.get(new).await.is(200);
+    let events = format!("/sources/{}/events", source.id);
+    let events = visitor.get(&events).await.is(200).text;
+    assert!(events.contains("&lt;i&gt;2.0.0"), "{events}");
+}

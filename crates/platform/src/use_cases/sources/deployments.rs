@@ -39,7 +39,7 @@ pub struct SourceDeploymentDetail {
 }
 
 impl SourceDeploymentView {
-    fn new(mut deployment: SourceDeployment, source: &Source) -> Self {
+    pub(super) fn new(mut deployment: SourceDeployment, source: &Source) -> Self {
         let secrets = hidden_secrets(&mut deployment.configured_props);
         Self {
             secrets,
@@ -125,13 +125,31 @@ impl Platform {
         Ok(changed)
     }
 
-    async fn kept_deployment(
+    /// A deployment with its sealed values.
+    pub(super) async fn kept_deployment(
         &self,
         id: &SourceId,
         deployment_id: &DeploymentId,
     ) -> Result<SourceDeployment, PlatformError> {
         let found = self.core.store.source_deployment(id, deployment_id).await?;
         found.ok_or_else(|| PlatformError::not_found("deployment", deployment_id))
+    }
+
+    /// The code of a deployment.
+    ///
+    /// # Errors
+    /// `Conflict` when it is gone.
+    pub(super) async fn deployed_component(
+        &self,
+        deployment: &SourceDeployment,
+    ) -> Result<SavedComponent, PlatformError> {
+        let (id, component_id) = (&deployment.id, &deployment.component.id);
+        let component = self.core.store.component(component_id).await?;
+        component.ok_or_else(|| {
+            PlatformError::Conflict(format!(
+                "component `{component_id}` of deployment `{id}` is gone; update the source with code of your own"
+            ))
+        })
     }
 
     async fn restored(
@@ -141,14 +159,7 @@ impl Platform {
         deployment_id: &DeploymentId,
     ) -> Result<Target, PlatformError> {
         let deployment = self.kept_deployment(&present.id, deployment_id).await?;
-        let component_id = &deployment.component.id;
-        let component = self.core.store.component(component_id).await?;
-        let component = component.ok_or_else(|| {
-            PlatformError::Conflict(format!(
-                "component `{component_id}` of deployment `{deployment_id}` is gone; \
-                 update the source with code of your own"
-            ))
-        })?;
+        let component = self.deployed_component(&deployment).await?;
         let values = self.props.opened(&deployment.configured_props);
         let wanted = Wanted {
             component: &component,
@@ -183,9 +194,9 @@ impl Platform {
 }
 
 /// The error of values that fitted once.
-fn unfit(error: PlatformError, id: &DeploymentId) -> PlatformError {
+pub(super) fn unfit(error: PlatformError, id: &DeploymentId) -> PlatformError {
     if let PlatformError::Conflict(reason) = error {
-        let reason = format!("deployment `{id}` cannot be restored: {reason}");
+        let reason = format!("deployment `{id}` cannot run: {reason}");
         return PlatformError::Conflict(reason);
     }
     let PlatformError::InvalidProps(invalid) = error else {

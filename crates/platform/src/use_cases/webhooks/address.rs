@@ -12,7 +12,7 @@ const URL_BYTES: usize = 2048;
 ///
 /// # Errors
 /// `Invalid`, naming its fault.
-pub(super) fn checked(text: &str, policy: &NetworkPolicy) -> Result<String, PlatformError> {
+pub(crate) fn checked(text: &str, policy: &NetworkPolicy) -> Result<String, PlatformError> {
     let invalid = |reason: &str| PlatformError::invalid("url", reason);
     if text.is_empty() {
         return Err(invalid(

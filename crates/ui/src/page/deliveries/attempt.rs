@@ -11,7 +11,9 @@ use crate::{
     part::{
         code::enquoted,
         icon::{Icon, icon},
-        payload, text, time,
+        payload,
+        state::{Tone, state},
+        text, time,
         verification::block,
     },
 };
@@ -38,6 +40,30 @@ pub(super) fn card(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs, curl: Ma
             }
             (exchange(attempt))
             (curl)
+        }
+    }
+}
+
+/// Whether an attempt that was made at once was taken.
+pub(crate) fn result(attempt: &Attempt) -> Markup {
+    match attempt.is_delivered() {
+        true => state(Tone::Good, "delivered"),
+        false => state(Tone::Bad, "not delivered"),
+    }
+}
+
+/// The answer of an attempt that was made at once.
+pub(crate) fn facts(attempt: &Attempt) -> Markup {
+    html! {
+        dl.facts {
+            dt { "Answer" }
+            dd {
+                @match attempt.status { Some(status) => (status), None => "none" }
+                @if let Some(kind) = attempt.failure { " " (class(kind)) }
+            }
+            dt { "Sent" } dd { (time::exact(attempt.at_ms)) }
+            dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
+            @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{
     failure::Failure,
     syntax::Fault,
     templates::{TEMPLATES, template},
-    trial,
+    trial::{self, Tried},
     wizard::workspace_of,
 };
 use crate::{
@@ -90,7 +90,7 @@ pub(crate) async fn submit(
         .await
     {
         Ok(report) => {
-            let tried = trial::result(&report);
+            let tried = trial::result(&report, Tried::Draft);
             Ok(page(&visitor, &given.code, None, Some(tried)).into_response())
         }
         Err(error) => {

@@ -2,8 +2,15 @@
 
 use headwater_model::error::Invalid;
 use headwater_platform::PlatformError;
+use maud::{Markup, html};
 
-use crate::problem::{Problem, capital};
+use crate::{
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
+    problem::{Problem, capital},
+};
 
 /// The reason why something of a form was not done.
 pub(crate) enum Failure {
@@ -67,6 +74,24 @@ impl Failure {
             | PlatformError::RateLimited { .. }
             | PlatformError::SignInThrottled { .. }
             | PlatformError::Internal(_)) => Err(error.into()),
+        }
+    }
+
+    /// The failure above a form that has no field of its own for it.
+    pub(crate) fn markup(self, title: &str) -> Markup {
+        let (message, stack) = match self {
+            Self::Code { message, stack } => (message, stack),
+            Self::Value(Invalid { field, reason }) => {
+                (format!("The value of {field}: {reason}."), None)
+            }
+            Self::Told(message) => (capital(&message), None),
+        };
+        html! {
+            section.summary-of-errors role="alert" tabindex="-1" #errors {
+                h2 { (icon(Icon::Failed)) (title) }
+                p { (text::value(&message)) }
+                @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use headwater_model::outcome::ComponentError;
 use maud::{Markup, html};
 
 use crate::part::{
+    excerpt::Window,
     icon::{Icon, icon},
     text,
 };
@@ -53,17 +54,21 @@ impl Fault {
         let last = self.line + AROUND;
         let width = last.to_string().len();
         let lines = code.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let shown = lines.filter(|(number, _)| (first..=last).contains(number));
+        let shown: Vec<_> = lines
+            .filter(|(number, _)| (first..=last).contains(number))
+            .collect();
+        let window = Window::around(self.column, shown.iter().map(|(_, line)| *line));
         let mut excerpt = Vec::new();
         for (number, line) in shown {
-            excerpt.push(format!("{number:width$} | {line}"));
+            excerpt.push(format!("{number:width$} | {}", window.of(line)));
             if number == self.line {
                 // Tabs stay, so that the mark is below its character.
                 let before = line.chars().take(self.column.saturating_sub(1));
                 let before: String = before
                     .map(|char| if char == '\t' { '\t' } else { ' ' })
                     .collect();
-                excerpt.push(format!("{:width$} | {before}^", ""));
+                let mark = window.mark(&format!("{before}^"));
+                excerpt.push(format!("{:width$} | {mark}", ""));
             }
         }
         excerpt.join("\n")
@@ -96,6 +101,18 @@ mod tests {
             fault.excerpt("one\n\tab cd\nthree\nfour\nfive"),
             "1 | one\n2 | \tab cd\n  | \t  ^\n3 | three\n4 | four"
         );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_fault() {
+        let told = "Expected ';'\n    at component.mjs:1:5001";
+        let fault = Fault::of(&error("SyntaxError", told)).unwrap();
+        let code = format!("{}X{}", "a".repeat(5_000), "b".repeat(5_000));
+        let excerpt = fault.excerpt(&code);
+        let (line, mark) = excerpt.split_once('\n').unwrap();
+        assert!(excerpt.len() < 400, "{excerpt}");
+        let at = mark.chars().position(|char| char == '^');
+        assert_eq!(line.chars().position(|char| char == 'X'), at);
     }
 
     #[test]

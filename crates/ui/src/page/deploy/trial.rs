@@ -21,13 +21,42 @@ const SHOWN: usize = 20;
 /// Characters of a response's body that are shown.
 const BODY_CHARS: usize = 2_000;
 
+/// The code that is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tried {
+    /// One that may be deployed.
+    Draft,
+    /// One that was.
+    Former,
+}
+
+impl Tried {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Draft => "Tried, not deployed",
+            Self::Former => "Tried on the code of then",
+        }
+    }
+
+    fn note(self) -> &'static str {
+        match self {
+            Self::Draft => {
+                "Everything that the code does outside has happened. Its events went nowhere, dedupe saw none of them, its key-value map was empty, and its hooks did not run."
+            }
+            Self::Former => {
+                "Everything that the code does outside has happened. Its events went nowhere, dedupe saw none of them, and the key-value map is as it was."
+            }
+        }
+    }
+}
+
 /// The result: events, log, response and error.
-pub(crate) fn result(report: &TrialReport) -> Markup {
+pub(crate) fn result(report: &TrialReport, of: Tried) -> Markup {
     let error = report.outcome.error();
     html! {
         section.card.trial role="status" tabindex="-1" #trial aria-labelledby="trial-title" {
             header.title {
-                h2 #trial-title { "Tried, not deployed" }
+                h2 #trial-title { (of.title()) }
                 @match &error {
                     Some(_) => { (state(Tone::Bad, "failed")) }
                     None => { (state(Tone::Good, "ok")) }
@@ -48,7 +77,7 @@ pub(crate) fn result(report: &TrialReport) -> Markup {
                     } }
                 }
             }
-            p.note { (icon(Icon::Warning)) "Everything that the code does outside has happened. Its events went nowhere, dedupe saw none of them, its key-value map was empty, and its hooks did not run." }
+            p.note { (icon(Icon::Warning)) (of.note()) }
         }
     }
 }

@@ -11,7 +11,7 @@ use headwater_platform::{PlatformError, SavedComponent, SourceView, TrialReport,
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::trial;
+use super::trial::{self, Tried};
 use crate::{
     address::Address as _,
     form::{Entered, Wrong, fill},
@@ -147,7 +147,7 @@ impl Wizard {
             (self.head(&title))
             (summary(&props, &findings.wrong))
             (failure(findings))
-            @if let Some(report) = &findings.trial { (trial::result(report)) }
+            @if let Some(report) = &findings.trial { (trial::result(report, Tried::Draft)) }
             form.props method="post" action=(self.action) data-props {
                 // The first button is the one that the Enter key presses.
                 button.unseen name="action" value="deploy" tabindex="-1" aria-hidden="true" { (self.verb()) }

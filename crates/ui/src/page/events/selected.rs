@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{event::EventRef, event_search::EventPlace};
+use headwater_model::{event::EventRef, event_search::EventPlace, id::EmitterId};
 use headwater_platform::{EventsReplayed, PlatformError, ReplayEvents, ReplayListener};
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ use crate::{
         text::{self, counted, grouped},
     },
     problem::Problem,
-    reply::{FormReply, PageReply, Section, see_other_saying},
+    reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
@@ -53,8 +53,12 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         let others = (events.len() - SHOWN) as u64;
         rows.push(html! { "and " (counted(others, "other", "others")) });
     }
-    let count = counted(replayed.count, "event", "events");
     let first = &events[0];
+    let command = format!("headwater replay {} {}", first.emitter, first.id);
+    if replayed.count == 0 {
+        return Ok(nobody(&visitor, &replayed, &rows, first).command(command + " --dry-run"));
+    }
+    let count = counted(replayed.count, "event", "events");
     let asked = Asked {
         section: Section::Events,
         title: format!("Send {count} again?"),
@@ -62,7 +66,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         consequences: consequences(&replayed),
         rows,
         list: "/events",
-        command: format!("headwater replay {} {}", first.emitter, first.id),
+        command,
     };
     Ok(asked.page(&visitor))
 }
@@ -96,20 +100,53 @@ async fn row(ui: &Ui, visitor: &Visitor, of: &EventRef) -> Result<Markup, Platfo
     Ok(html! { a href=(address::of_event(&of.emitter, &of.id)) { (shown) } })
 }
 
-fn consequences(replayed: &EventsReplayed) -> Markup {
-    let nobody = replayed.listeners.is_empty() && replayed.others == 0;
-    html! {
-        @if replayed.gone > 0 { p { (counted(replayed.gone, "event is", "events are")) " not kept any more." } }
-        @if nobody { p { "Nobody listens now: nothing would be sent." } }
-        @else {
-            p { "They go to those who listen now, oldest first. Sources and workflows run once more for each; webhooks get the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
-            ul {
-                @for listener in &replayed.listeners { li { (receiver(listener)) } }
-                @if replayed.others > 0 { li { (counted(replayed.others, "listener", "listeners")) " of other people" } }
+/// The page about events that nobody would get, which has nothing to send.
+fn nobody(visitor: &Visitor, replayed: &EventsReplayed, rows: &[Markup], first: &EventRef) -> Page {
+    let back = visitor.came_from.as_deref().unwrap_or("/events");
+    let body = html! {
+        section.confirm {
+            h1 { "Nobody would get it" }
+            @if replayed.unheard > 0 && replayed.listeners.is_empty() {
+                p { "Events are sent again to those who listen now, and no webhook, source or workflow listens to " (if replayed.unheard == 1 { "this one" } else { "these" }) "." }
+            }
+            (listeners(replayed))
+            (left_out(replayed))
+            ul.rows { @for row in rows { li { (row) } } }
+            div.actions {
+                @if let EmitterId::Source(id) = &first.emitter {
+                    a.button.primary href={ (id.address()) "/subscriptions" } { "Add a listener" }
+                }
+                a.button.quiet href=(back) { "Go back" }
             }
         }
-        @if replayed.has_more { p { "An event has more than 1,000 subscriptions; those behind them get nothing." } }
+    };
+    Page::of(Section::Events, "Nobody would get it", body)
+}
+
+fn consequences(replayed: &EventsReplayed) -> Markup {
+    html! {
+        p { "They go to those who listen now, oldest first. Sources and workflows run once more for each; webhooks get the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
+        (listeners(replayed))
+        @if replayed.unheard > 0 { p { "Nobody would get " (counted(replayed.unheard, "other event", "other events")) "." } }
+        (left_out(replayed))
         h2 { "Events" }
+    }
+}
+
+fn listeners(replayed: &EventsReplayed) -> Markup {
+    html! {
+        ul {
+            @for listener in &replayed.listeners { li { (receiver(listener)) } }
+            @if replayed.others > 0 { li { (counted(replayed.others, "listener", "listeners")) " of other people" } }
+        }
+    }
+}
+
+/// Events and listeners that are not reached for other reasons than that nobody listens.
+fn left_out(replayed: &EventsReplayed) -> Markup {
+    html! {
+        @if replayed.gone > 0 { p { (counted(replayed.gone, "event is", "events are")) " not kept any more." } }
+        @if replayed.has_more { p { "An event has more than 1,000 subscriptions; those behind them get nothing." } }
     }
 }
 
@@ -129,6 +166,12 @@ fn told(replayed: &EventsReplayed) -> String {
         counted(replayed.count, "event is", "events are"),
         counted(listeners, "listener", "listeners")
     );
+    if replayed.unheard > 0 {
+        told += &format!(
+            "; nobody gets {}",
+            counted(replayed.unheard, "other one", "other ones")
+        );
+    }
     if replayed.gone > 0 {
         told += &format!(
             "; {} not kept any more",

@@ -59,7 +59,9 @@ pub(crate) async fn show(
         header.title {
             h1 { "Run of " (text::line(name)) }
             (outcome(view.run.ended.outcome))
-            div.actions { a.button href={ (base) "/run" } { (icon(Icon::Play)) "Run again" } }
+            @if view.run.ended.trigger.of_invocation().is_some() {
+                div.actions { a.button href={ "/runs/" (id) "/again" } { (icon(Icon::Play)) "Run again" } }
+            }
         }
         (facts(&view.run, &visitor))
         (failures(&view))

@@ -1,16 +1,15 @@
-//! `/settings/node`: the node's version, readiness and configuration, for its administrator.
+//! `/settings/node`: the node's version, checks, work and configuration, for its administrator.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::page::PageRequest;
-use headwater_platform::{PlatformConfig, Readiness, Setting, SettingOrigin};
+use headwater_platform::{PlatformConfig, Setting, SettingOrigin};
 use maud::{Markup, html};
 
-use super::{check_admin, page};
+use super::{check_admin, doctor, nodes, page};
 use crate::{
     part::{
-        state::{Tone, state},
         text::{self, grouped},
         time,
     },
@@ -24,14 +23,22 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     check_admin(&visitor)?;
     let found = ui.platform.readiness().await;
     let config = ui.platform.config();
+    let nodes = match ui.platform.is_of_cluster() {
+        true => Some(ui.platform.nodes(visitor.caller()).await?),
+        false => None,
+    };
     let body = html! {
         dl.facts {
             dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
             dt { "Address" } dd { code { (config.public_url) } }
             dt { "More" } dd { a href="/readyz" { "readiness" } ", " a href="/metrics" { "metrics" } ", " a href="/docs" { "the API's reference" } }
         }
-        h2 { "Readiness" }
-        (readiness(&found))
+        h2 { "Checks" }
+        (doctor::table(&found, config))
+        @if let Some(nodes) = &nodes {
+            h2 { "Nodes" }
+            (nodes::table(nodes, &visitor))
+        }
         h2 { "At work" }
         dl.facts {
             dt { "Sources with work" } dd { (grouped(found.running_sources as u64)) }
@@ -44,40 +51,11 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         h2 { "Options" }
         (options(&config.settings))
     };
-    Ok(page(&visitor, "node", body).command("headwater doctor"))
-}
-
-fn readiness(found: &Readiness) -> Markup {
-    let engine = &found.engine;
-    let check = |name: &str, is_good: bool, good: &str, bad: &str| {
-        html! {
-            tr {
-                th scope="row" { (name) }
-                td data-label="State" { @if is_good { (state(Tone::Good, "ok")) } @else { (state(Tone::Bad, "failing")) } }
-                td data-label="Fact" { @if is_good { (good) } @else { (bad) } }
-            }
-        }
-    };
-    let has_runtime = !engine.runtime_version.is_empty();
-    html! {
-        table.list {
-            thead { tr { th scope="col" { "Part" } th scope="col" { "State" } th scope="col" { "Fact" } } }
-            tbody {
-                (check("Store", found.store_error.is_none(), "can be read and written", "cannot be read or written: check the free space of the data folder's disk; the node's log has the cause"))
-                (check("Code folder", found.code_error.is_none(), "can be written", "cannot be written: check the free space of its disk; the node's log has the cause"))
-                (check("Runtime", has_runtime, &format!("Deno {}", engine.runtime_version), "Deno does not start: the node's log has the cause"))
-                (check("Builder", engine.can_build, "builds components", "the bundler is missing: fetch it with `headwater runtime install`; saved sources run without it"))
-                (check("Secret key", found.is_secret_key_fit, "decrypts what is stored", "is not the one that stored secrets are encrypted with: restore DATA_DIR/secret-key or HEADWATER_SECRET_KEY, and restart"))
-                @for (layer, is_on) in &engine.sandbox {
-                    tr {
-                        th scope="row" { "Sandbox: " (text::line(layer)) }
-                        td data-label="State" { @if *is_on { (state(Tone::Good, "on")) } @else { (state(Tone::Warning, "off")) } }
-                        td data-label="Fact" { @if !*is_on { "this machine does not offer it, or it is switched off" } }
-                    }
-                }
-            }
-        }
-    }
+    let page = page(&visitor, "node", body).command("headwater doctor");
+    Ok(match nodes {
+        Some(_) => page.command("headwater nodes"),
+        None => page,
+    })
 }
 
 fn configuration(config: &PlatformConfig) -> Markup {

@@ -13,7 +13,7 @@ use crate::{
     page::deploy::{
         code::{NOT_SAVED, NOT_TRIED, Written, editor, failed, input},
         component::check_type,
-        trial,
+        trial::{self, Tried},
     },
     part::{
         icon::{Icon, icon},
@@ -116,7 +116,7 @@ async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> 
         Err(error) => Err(error),
     };
     let (above, status) = match tried {
-        Ok(report) => (trial::result(&report), StatusCode::OK),
+        Ok(report) => (trial::result(&report, Tried::Draft), StatusCode::OK),
         Err(error) => (
             failed(error, NOT_TRIED, code)?,
             StatusCode::UNPROCESSABLE_ENTITY,

@@ -12,7 +12,7 @@ use crate::{
         health::health,
         history::history,
         icon::{Icon, icon},
-        outcome::outcome,
+        outcome::{outcome, trigger},
         schedule::in_words,
         state::{Tone, state},
         tabs::tabs,
@@ -145,6 +145,7 @@ impl Shown {
                     dd {
                         a href={ "/runs/" (run.id) } { (time::ago(run.ended.started_at_ms, visitor.now_ms)) } " "
                         (outcome(run.ended.outcome))
+                        @if run.ended.trigger.of_invocation().is_none() { " of the hook " (trigger(run.ended.trigger)) }
                         @if let Some(error) = &run.ended.error { " " (text::line(error)) }
                     }
                 }

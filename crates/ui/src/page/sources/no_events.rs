@@ -172,7 +172,7 @@ fn never_ran(ui: &Ui, shown: &Shown) -> Markup {
         ),
         None => empty(
             "It has not run yet.",
-            html! { p { "It runs on " (shown.triggers()) ". " a href={ (shown.base()) "/run" } { "Run it now" } "." } },
+            html! { p { "It waits for its trigger: " (shown.triggers()) ". " a href={ (shown.base()) "/run" } { "Run it now" } "." } },
         ),
     }
 }

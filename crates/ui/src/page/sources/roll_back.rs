@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
-use headwater_model::error::Invalid;
 use headwater_platform::SourceDeploymentDetail;
 use maud::{Markup, html};
 
@@ -16,10 +15,8 @@ use crate::{
     page::deploy::failure::Failure,
     part::{
         confirm::{Question, confirm},
-        icon::{Icon, icon},
-        text, time,
+        time,
     },
-    problem::capital,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
@@ -55,7 +52,12 @@ pub(crate) async fn submit(
             let failure = Failure::of(error)?;
             let shown = Shown::of(&ui, &visitor, &path.source).await?;
             let detail = path.detail(&ui, &visitor).await?;
-            let page = page(&shown, &detail, &visitor, Some(failed(failure)));
+            let page = page(
+                &shown,
+                &detail,
+                &visitor,
+                Some(failure.markup("It was not rolled back")),
+            );
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
                 .into_response())
@@ -103,22 +105,4 @@ fn page(
         shown.quoted(),
         deployment.id
     ))
-}
-
-/// The reason why it was not rolled back.
-fn failed(failure: Failure) -> Markup {
-    let (message, stack) = match failure {
-        Failure::Code { message, stack } => (message, stack),
-        Failure::Value(Invalid { field, reason }) => {
-            (format!("The value of {field}: {reason}."), None)
-        }
-        Failure::Told(message) => (capital(&message), None),
-    };
-    html! {
-        section.summary-of-errors role="alert" tabindex="-1" #errors {
-            h2 { (icon(Icon::Failed)) "It was not rolled back" }
-            p { (text::value(&message)) }
-            @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
-        }
-    }
 }

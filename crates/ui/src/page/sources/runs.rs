@@ -91,7 +91,7 @@ fn nothing(shown: &Shown, visitor: &Visitor, outcome: Option<OutcomeFilter>) -> 
         ),
         None => empty(
             "It has not run yet.",
-            html! { p { "It runs on " (shown.triggers()) ". " a href={ (shown.base()) "/run" } { "Run it now" } "." } },
+            html! { p { "It waits for its trigger: " (shown.triggers()) ". " a href={ (shown.base()) "/run" } { "Run it now" } "." } },
         ),
     }
 }

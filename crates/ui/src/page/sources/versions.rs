@@ -288,7 +288,7 @@ fn standing(view: &SourceDeploymentView, base: &str) -> Markup {
 }
 
 /// The user that deployed.
-pub(super) fn by(deployment: &SourceDeployment) -> Markup {
+pub(crate) fn by(deployment: &SourceDeployment) -> Markup {
     html! {
         @match (&deployment.deployed_by_name, &deployment.deployed_by) {
             (Some(name), _) => (text::line(name)),
@@ -299,7 +299,7 @@ pub(super) fn by(deployment: &SourceDeployment) -> Markup {
 }
 
 /// `KEY@VERSION`, or the name if there is no key.
-pub(super) fn component(deployment: &SourceDeployment) -> Markup {
+pub(crate) fn component(deployment: &SourceDeployment) -> Markup {
     let component = &deployment.component;
     let name = component.key.as_deref().unwrap_or(&component.name);
     html! {
@@ -308,7 +308,8 @@ pub(super) fn component(deployment: &SourceDeployment) -> Markup {
     }
 }
 
-fn short_hash(deployment: &SourceDeployment) -> &str {
+/// The digits of the code's hash that tell it from others.
+pub(crate) fn short_hash(deployment: &SourceDeployment) -> &str {
     let hash = deployment.component.code_hash.as_str();
     hash.get(..HASH_DIGITS).unwrap_or(hash)
 }

@@ -1,20 +1,15 @@
 //! `/webhooks/{id}/test`: sends a sample event at once, and shows the answer.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::id::WebhookId;
-use headwater_platform::SentSample;
 use maud::{Markup, html};
 
 use super::list::name;
 use crate::{
     page::deliveries::attempt,
-    part::{
-        state::{Tone, state},
-        text, time,
-        verification::block,
-    },
+    part::{text, verification::block},
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -46,8 +41,8 @@ pub(crate) async fn submit(
     let sent = ui.platform.test_webhook(visitor.caller(), &id).await?;
     let body = html! {
         (crumbs(&id, name(&webhook)))
-        header.title { h1 { "Test event" } (result(&sent)) (again(&id, "Send another one")) }
-        (answer(&sent))
+        header.title { h1 { "Test event" } (attempt::result(&sent.attempt)) (again(&id, "Send another one")) }
+        (attempt::facts(&sent.attempt))
         h2 { "Body" }
         (block(&serde_json::to_string_pretty(&sent.event).unwrap_or_default()))
         (attempt::exchange(&sent.attempt))
@@ -74,29 +69,6 @@ fn about() -> Markup {
         p.note {
             "A test event is signed like every delivery, and says what it is: its header " code { "x-headwater-test" } " and its "
             code { "test" } " are true. It is sent once, also to a paused webhook, it is not kept, and the webhook's health does not change with it."
-        }
-    }
-}
-
-fn result(sent: &SentSample) -> Markup {
-    match sent.is_delivered() {
-        true => state(Tone::Good, "delivered"),
-        false => state(Tone::Bad, "not delivered"),
-    }
-}
-
-fn answer(sent: &SentSample) -> Markup {
-    let attempt = &sent.attempt;
-    html! {
-        dl.facts {
-            dt { "Answer" }
-            dd {
-                @match attempt.status { Some(status) => (status), None => "none" }
-                @if let Some(kind) = attempt.failure { " " (attempt::class(kind)) }
-            }
-            dt { "Sent" } dd { (time::exact(attempt.at_ms)) }
-            dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
-            @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
         }
     }
 }

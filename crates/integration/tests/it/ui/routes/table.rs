@@ -154,6 +154,8 @@ fn general() -> Vec<Route> {
             &["search_runs", "count_runs", "count_runs_by_hour"],
         ),
         page("/runs/{id}", Owner, &["show_run"]),
+        page("/runs/{id}/again", Owner, &["show_run"]),
+        post("/runs/{id}/again", Owner, &["replay_run"]).with(&[("event", "{}")]),
     ]
 }
 
@@ -236,6 +238,22 @@ fn of_events_and_versions() -> Vec<Route> {
         ),
         page(
             "/sources/{id}/events/{event_id}/compare",
+            Owner,
+            &["show_source_event"],
+        ),
+        page(
+            "/sources/{id}/events/{event_id}/send",
+            Owner,
+            &["show_source_event"],
+        ),
+        post(
+            "/sources/{id}/events/{event_id}/send",
+            Owner,
+            &["send_event"],
+        )
+        .with(&[("url", "http://127.0.0.1:9/once")]),
+        page(
+            "/sources/{id}/events/{event_id}/fixture",
             Owner,
             &["show_source_event"],
         ),
@@ -377,6 +395,22 @@ fn of_workflows() -> Vec<Route> {
             Owner,
             &["show_workflow_event"],
         ),
+        page(
+            "/workflows/{id}/events/{event_id}/send",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        post(
+            "/workflows/{id}/events/{event_id}/send",
+            Owner,
+            &["send_event"],
+        )
+        .with(&[("url", "http://127.0.0.1:9/once")]),
+        page(
+            "/workflows/{id}/events/{event_id}/fixture",
+            Owner,
+            &["show_workflow_event"],
+        ),
         page("/workflows/{id}/errors", Owner, &["list_workflow_errors"]),
         page(
             "/workflows/{id}/settings",
@@ -489,7 +523,7 @@ fn of_settings() -> Vec<Route> {
         page(
             "/settings/node",
             Administrator,
-            &["readyz", "metrics", "list_settings"],
+            &["readyz", "metrics", "list_settings", "list_nodes"],
         ),
     ]
 }

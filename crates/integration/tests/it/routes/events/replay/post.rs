@@ -39,8 +39,7 @@ async fn events_go_again_to_those_who_listen_now() {
         {"listener_id": paused.id, "name": "inbox", "count": 0, "left_out": 2},
         {"listener_id": webhook, "name": receiver.url(), "count": 2, "left_out": 0},
     ]);
-    let expected =
-        json!({"count": 2, "gone": 0, "listeners": listeners, "others": 0, "has_more": false});
+    let expected = json!({"count": 2, "unheard": 0, "gone": 0, "listeners": listeners, "others": 0, "has_more": false});
     let dry = json!({"events": both, "dry_run": true});
     let dry = node.post("/events/replay", dry).await.is(200).data();
     assert_eq!(dry, expected);
@@ -64,6 +63,24 @@ async fn events_go_again_to_those_who_listen_now() {
     let gone = node.cli(&["replay", "emitter", "1-0"]).await;
     assert!(gone.stderr.contains("1 not kept"), "{}", gone.stderr);
     node.events_until(&echo, |all| all.len() == 2).await;
+
+    let unheard = json!({"emitter_id": echo.id, "event_id": node.events(&echo).await[0]["id"]});
+    let dry = json!({"events": [unheard], "dry_run": true});
+    let dry = node.post("/events/replay", dry).await.is(200).data();
+    assert_eq!((&dry["count"], &dry["unheard"]), (&json!(0), &json!(1)));
+    let unheard = unheard["event_id"].as_str().unwrap();
+    let told = node.cli(&["replay", "echo", unheard, "--dry-run"]).await;
+    let told = told.ok();
+    assert!(
+        told.stderr.contains("1 would reach nobody"),
+        "{}",
+        told.stderr
+    );
+    let page = format!("/events/selected?act=replay&id={unheard}@{}", echo.id);
+    let page = crate::ui::Visitor::of(&node).await.get(&page).await;
+    let page = page.is(200).text;
+    assert!(page.contains("Nobody would get it"), "{page}");
+    assert!(!page.contains("Send again"), "{page}");
 }
 
 #[tokio::test]

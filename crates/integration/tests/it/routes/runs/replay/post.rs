@@ -134,3 +134,100 @@ async fn what_cannot_be_replayed_is_told() {
     let unknown = format!("/runs/{}/replay", unknown("inv_"));
     node.post(&unknown, json!({})).await.is(404);
 }
+
+/// Says with each event which version it is, what it was given, and how often it has run.
+fn counting(version: &str) -> String {
+    format!(
+        "export default {{ name: 'Counting', version: '{version}', props: {{ db: '$.service.db', plain: 'string' }}, \
+         run(event) {{ const runs = (this.db.get('runs') ?? 0) + 1; this.db.set('runs', runs); \
+         if (event.bad) throw new Error('no'); this.$emit(['{version}', this.plain, event.n, runs]); }} }};"
+    )
+}
+
+#[tokio::test]
+async fn a_run_of_a_source_runs_again_on_the_code_of_now_and_is_tried_on_that_of_then() {
+    let node = Node::start().await;
+    let source = node
+        .deploy(&counting("1.0.0"), json!({"plain": "one"}))
+        .await;
+    let run = node.run(&source, json!({"n": 7})).await;
+    let replay = format!("/runs/{}/replay", run["invocation_id"].as_str().unwrap());
+    let body = json!({"component_code": counting("2.0.0"), "configured_props": {"plain": "two"}});
+    let updated = node.put(&source.path(), body).await.is(200).data();
+
+    let dry = json!({"dry_run": true, "deployment": "same"});
+    let plan = node.post(&replay, dry).await.is(200).data();
+    let then = &source.record["deployment_id"];
+    let expected = json!({"source_id": source.id, "deployment_id": then, "event": null});
+    assert_eq!(plan, expected);
+    let refused = node.post(&replay, json!({})).await.is(400);
+    assert!(
+        refused.text.contains("`event` is required"),
+        "{}",
+        refused.text
+    );
+    let refused = node.post(&replay, json!({"from": "a"})).await.is(400);
+    assert!(refused.text.contains("`from`"), "{}", refused.text);
+
+    let body = json!({"deployment": "same", "event": {"n": 8}});
+    let tried = node.post(&replay, body).await.is(200).data();
+    assert_eq!(&tried["deployment_id"], then);
+    let trial = &tried["trial"];
+    assert_eq!(trial["events"][0]["event"], json!(["1.0.0", "one", 8, 2]));
+    let again = node.post(&replay, json!({"event": {"n": 9}})).await;
+    let again = again.is(200).data();
+    assert_eq!(again["deployment_id"], updated["deployment_id"]);
+    assert_eq!(again["run"]["events"], 1);
+    let events = node.events(&source).await;
+    let emitted: Vec<_> = events.iter().map(|event| &event["event"]).collect();
+    // The trial emitted nothing, and left the key-value map as it was.
+    let expected = [json!(["2.0.0", "two", 9, 2]), json!(["1.0.0", "one", 7, 1])];
+    assert_eq!(emitted.len(), 2, "{emitted:?}");
+    assert!(
+        expected.iter().all(|one| emitted.contains(&one)),
+        "{emitted:?}"
+    );
+
+    let id = run["invocation_id"].as_str().unwrap();
+    let told = [
+        "runs",
+        "replay",
+        id,
+        "--same",
+        "--event",
+        r#"{"bad": true}"#,
+    ];
+    let told = node.cli(&told).await;
+    assert_eq!(told.code, 1, "{}", told.stdout);
+    assert!(told.stderr.contains("a trial"), "{}", told.stderr);
+}
+
+#[tokio::test]
+async fn the_event_of_a_run_is_known_where_another_source_emitted_it() {
+    let node = Node::start().await;
+    let echo =
+        "export default { name: 'Echo', version: '0.0.1', run(event) { this.$emit(event); } }";
+    let [from, to] = [
+        node.deploy(echo, json!({})).await,
+        node.deploy(echo, json!({})).await,
+    ];
+    node.subscribe(&from.id, &to.id, "").await;
+    node.run(&from, json!({"n": 1})).await;
+    node.events_until(&to, |all| all.len() == 1).await;
+    let runs = node.get(&format!("{}/runs?trigger=event", to.path())).await;
+    let run = runs.is(200).items().remove(0);
+    let replay = format!("/runs/{}/replay", run["id"].as_str().unwrap());
+    let again = node.post(&replay, json!({})).await.is(200).data();
+    assert_eq!(again["event"], json!({"n": 1}));
+    node.events_until(&to, |all| all.len() == 2).await;
+    let hook =
+        "export default { name: 'Hooked', version: '0.0.1', hooks: { activate() {} }, run() {} }";
+    let hooked = node.deploy(hook, json!({})).await;
+    let runs = node.get(&format!("{}/runs", hooked.path())).await;
+    let of_hook = runs.is(200).items().remove(0);
+    let replay = format!("/runs/{}/replay", of_hook["id"].as_str().unwrap());
+    let refused = node.post(&replay, json!({})).await.is(409);
+    assert!(refused.text.contains("hook"), "{}", refused.text);
+    let bob = node.user("bob").await;
+    bob.post(&replay, json!({})).await.is(404);
+}

@@ -99,9 +99,12 @@ async fn sources_are_for_everybody_in_every_look() {
             ("source-run", "/run"),
             ("source-delete", "/delete"),
             ("event", &format!("/events/{}", id(&event))),
+            ("event-send", &format!("/events/{}/send", id(&event))),
+            ("event-fixture", &format!("/events/{}/fixture", id(&event))),
         ],
     );
     let run = format!("/runs/{}", run["invocation_id"].as_str().unwrap());
+    pages.push(("run-again", format!("{run}/again")));
     pages.push(("run", run));
     pages.push(("sources", "/sources".to_owned()));
     let chosen = format!("/sources/selected?act=delete&id={}", source.id);

@@ -25,9 +25,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         bail!("--faults: `{faults}` is not a number of faults");
     }
     let deno = provision::deno_path()?;
-    provision::servers()?;
     let postgres = provision::postgres_bin()?;
-    let server = provision::PostgresServer::start(&postgres)?;
     let build = ["build", "--release", "--package", "headwater"];
     command::run(cargo().args(build)).context("building the node")?;
     let mut suffering = cargo();
@@ -41,8 +39,13 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         .args(["--", "--nocapture"])
         .env("HEADWATER_DENO", deno)
         .env("HEADWATER_TEST_POSTGRES_BIN", &postgres)
-        .env("HEADWATER_TEST_POSTGRES_SOCKET", &server.folder)
         .env("HEADWATER_FAULTS", faults);
+    match provision::faketime() {
+        Some(library) => drop(suffering.env("HEADWATER_TEST_FAKETIME", library)),
+        None => {
+            eprintln!("no clock will be wrong: Debian's package libfaketime cannot be installed");
+        }
+    }
     if let Some(seed) = seed {
         suffering.env("HEADWATER_TEST_SEED", seed);
     }

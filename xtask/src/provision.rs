@@ -119,6 +119,19 @@ pub(crate) fn servers() -> Result<()> {
     Ok(())
 }
 
+/// The library that sets the clock of a process, of Debian's faketime. `None`: this machine cannot have it.
+pub(crate) fn faketime() -> Option<PathBuf> {
+    let installed = || {
+        let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+        let mut libraries = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
+        libraries.find(|library| library.is_file())
+    };
+    installed().or_else(|| {
+        apt_install(&["libfaketime"]).ok()?;
+        installed()
+    })
+}
+
 /// The programs that the files of `deploy/` are for.
 pub(crate) fn operating() -> Result<()> {
     let programs = [

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const SENDERS: usize = 4;
 /// Between two requests of one.
-const PACE: Duration = Duration::from_millis(50);
+const PACE: Duration = Duration::from_millis(100);
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// More than a node lets a request wait.
 const PATIENCE: Duration = Duration::from_secs(40);

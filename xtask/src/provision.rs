@@ -138,6 +138,7 @@ pub(crate) fn operating() -> Result<()> {
         ("nginx", "nginx-light"),
         ("caddy", "caddy"),
         ("promtool", "prometheus"),
+        ("pgbouncer", "pgbouncer"),
         ("systemd-analyze", "systemd"),
     ];
     let missing: Vec<_> = programs

@@ -14,7 +14,8 @@ const MIGRATIONS: &[&str] = &[
 /// One process at a time migrates.
 pub(crate) const BEGIN: &str = "BEGIN;
     SELECT pg_advisory_xact_lock(hashtext('headwater migration'));
-    CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)";
+    CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
+    SELECT pg_backend_pid()";
 
 /// Runs the next migration in a transaction that began with [`BEGIN`]. False: the schema is up to date.
 pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError> {

@@ -103,6 +103,6 @@ mod workspaces;
 
 pub use clock::DatabaseClock;
 pub use files::PostgresFiles;
-pub use members::{Joined, Leader};
+pub use members::{Joined, Joining, Leader};
 pub use store::PostgresStore;
 pub use transfer::PostgresTables;

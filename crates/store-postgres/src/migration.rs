@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_files.sql"),
     include_str!("../migrations/0003_components_by_code.sql"),
     include_str!("../migrations/0004_members.sql"),
+    include_str!("../migrations/0005_successors.sql"),
 ];
 
 /// One process at a time migrates.

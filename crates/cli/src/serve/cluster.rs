@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     address::NodeAddress,
     door::Door,
-    membership::Membership,
+    membership::{Itself, Membership},
     office::{Office, Stopped},
 };
 pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
@@ -95,6 +95,7 @@ pub(super) async fn serve(
         && let Some(keys) = store.cluster_keys()
     {
         keys.kept().await?;
+        keys.check_mark(&store.node).await?;
     }
     node::check(setup).await?;
     let grace = node::shutdown_grace(&setup.options);
@@ -104,8 +105,14 @@ pub(super) async fn serve(
     let mut signals = StopSignals::watch()?;
     let server = setup.server(door.router(), stopping.clone());
     let public = tokio::spawn(server.serve(listener));
-    let membership =
-        Membership::begin(database.clone(), store.node.clone(), &address, door.clone());
+    let itself = Itself::new(
+        database.clone(),
+        store.node.clone(),
+        &address,
+        door.clone(),
+        setup.data_dir.cache(),
+    );
+    let membership = Membership::begin(itself);
     let mut office = Office::new(setup, store, database, door, membership.itself());
     let stopped = match office.run(&mut signals).await {
         Ok(stopped) => stopped,

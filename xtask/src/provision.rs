@@ -132,6 +132,20 @@ pub(crate) fn faketime() -> Option<PathBuf> {
     })
 }
 
+/// The programs of a PostgreSQL that fails over.
+pub(crate) fn patroni() -> Result<()> {
+    if has_server("patroni") && has_server("etcd") {
+        return Ok(());
+    }
+    if has_init_system() {
+        bail!(
+            "the test starts Patroni and etcd itself, and the packages would start them for the whole machine; install them \
+             with `apt-get install patroni etcd-server`, and disable their services"
+        );
+    }
+    apt_install(&["patroni", "etcd-server"])
+}
+
 /// The programs that the files of `deploy/` are for.
 pub(crate) fn operating() -> Result<()> {
     let programs = [

@@ -9,7 +9,7 @@ use crate::{account::Account, disk::Disk, postgres, process::Process};
 
 /// The room of its disk, if it has one of its own.
 const DISK_MIB: u32 = 4096;
-/// What was accepted is on the disk's side of a crash of the server; crashes of the machine are not among the faults.
+/// Files outlive a crash of the server without `fsync`; crashes of the machine are not among the faults.
 const SETTINGS: [&str; 8] = [
     "listen_addresses=",
     "fsync=off",

@@ -104,10 +104,11 @@ pub(crate) fn is_of_pooler(code: &SqlState) -> bool {
 
 /// The process that serves a transaction, in what its beginning returned.
 pub(crate) fn backend_of(said: &[SimpleQueryMessage]) -> Option<i32> {
-    let mut rows = said.iter().rev().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some(row),
-        _ => None,
-    });
-    let row = rows.next()?;
+    let row = said.iter().rev().find_map(|message| {
+        let SimpleQueryMessage::Row(row) = message else {
+            return None;
+        };
+        Some(row)
+    })?;
     row.get(row.len().checked_sub(1)?)?.parse().ok()
 }

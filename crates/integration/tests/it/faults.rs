@@ -8,7 +8,9 @@
 mod fault;
 mod fleet;
 mod losses;
+mod primary;
 mod senders;
+mod upgrade;
 mod verdict;
 
 use std::sync::Arc;

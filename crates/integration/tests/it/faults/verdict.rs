@@ -1,23 +1,32 @@
 //! The comparison of what was accepted with what is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_integration::{Database, Received, Source};
 use serde_json::Value;
+
+/// The ids that `dedupe: "unique"` remembers.
+const REMEMBERED: usize = 100;
 
 /// Everything that is wrong.
 #[derive(Default)]
 pub(super) struct Verdict(Vec<String>);
 
 impl Verdict {
-    /// Everything that was sent is there, once.
+    /// Everything that was sent is there, once. A request that is sent again because its answer was lost has the same id, which
+    /// is told from another one as long as the source remembers it.
     pub(super) fn once(&mut self, place: &str, sent: &BTreeSet<u64>, found: &[u64]) {
         self.at_least_once(place, sent, found);
-        let unique: BTreeSet<_> = found.iter().collect();
-        if unique.len() < found.len() {
-            let twice = found.len() - unique.len();
-            self.0
-                .push(format!("{twice} requests are in {place} more than once"));
+        let mut last = BTreeMap::new();
+        for (at, id) in found.iter().enumerate() {
+            if let Some(before) = last.insert(id, at)
+                && at - before <= REMEMBERED
+            {
+                let apart = at - before;
+                self.0.push(format!(
+                    "request {id} is in {place} twice, {apart} events apart"
+                ));
+            }
         }
     }
 
@@ -69,6 +78,11 @@ impl Verdict {
             self.0
                 .push(format!("runs that began during another: {overlapping}"));
         }
+    }
+
+    /// The number of things that are wrong.
+    pub(super) fn wrong(&self) -> usize {
+        self.0.len()
     }
 
     /// Fails if anything is wrong.

@@ -34,7 +34,6 @@ async fn an_upgrade_of_one_node_after_the_other_loses_nothing() {
         assert!(nodes[number].terminate().await.success());
         nodes[number].upgrade();
         nodes[number].restart().await;
-        nodes[number].until_it("follows").await;
     }
     senders.accepted_another().await;
     let sent = senders.end().await;

@@ -1,5 +1,5 @@
-//! `cargo xtask faults`: the test of a cluster's faults, with as many of them as are wanted. Its doings and its verdict
-//! are the test's.
+//! `cargo xtask faults`: the tests of faults, for as long as is wanted: of the nodes of a cluster, of the primary of its
+//! database, and of an upgrade. Their doings and their verdicts are the tests'.
 
 use anyhow::{Result, bail};
 
@@ -9,40 +9,82 @@ use crate::{
 };
 
 const FAULTS: &str = "100";
-const USAGE: &str = "usage: cargo xtask faults [--faults N] [--seed N]";
+const USAGE: &str =
+    "usage: cargo xtask faults [--faults N] [--seed N] | --primary N | --upgrade-from PROGRAM";
 
-/// Builds the node and lets three of them suffer; fails if they lose anything or do anything twice.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let (mut faults, mut seed) = (FAULTS, None);
-    for pair in arguments.chunks(2) {
-        match pair {
-            ["--faults", value] => faults = value,
-            ["--seed", value] => seed = Some(*value),
-            _ => bail!("{USAGE}"),
+/// A test, and what it is told.
+struct Trial<'a> {
+    test: &'static str,
+    /// It does not run among the other tests.
+    is_apart: bool,
+    environment: Vec<(&'static str, &'a str)>,
+}
+
+impl<'a> Trial<'a> {
+    fn of(arguments: &[&'a str]) -> Result<Self> {
+        match arguments {
+            ["--primary", kills] => Ok(Self {
+                test: "a_primary_that_is_killed_takes_nothing_with_it_that_was_accepted",
+                is_apart: true,
+                environment: vec![("HEADWATER_PRIMARY_KILLS", number("--primary", *kills)?)],
+            }),
+            ["--upgrade-from", program] => Ok(Self {
+                test: "an_upgrade_of_one_node_after_the_other_loses_nothing",
+                is_apart: true,
+                environment: vec![("HEADWATER_TEST_FORMER", *program)],
+            }),
+            _ => Self::of_nodes(arguments),
         }
     }
-    if !faults.parse::<usize>().is_ok_and(|faults| faults > 0) {
-        bail!("--faults: `{faults}` is not a number of faults");
+
+    fn of_nodes(arguments: &[&'a str]) -> Result<Self> {
+        let (mut faults, mut environment) = (FAULTS, Vec::new());
+        for pair in arguments.chunks(2) {
+            match pair {
+                ["--faults", value] => faults = number("--faults", *value)?,
+                ["--seed", value] => environment.push(("HEADWATER_TEST_SEED", *value)),
+                _ => bail!("{USAGE}"),
+            }
+        }
+        environment.push(("HEADWATER_FAULTS", faults));
+        Ok(Self {
+            test: "a_cluster_loses_nothing_and_does_nothing_twice",
+            is_apart: false,
+            environment,
+        })
     }
-    provision::servers()?;
+}
+
+fn number<'a>(option: &str, text: &'a str) -> Result<&'a str> {
+    match text.parse::<usize>() {
+        Ok(1..) => Ok(text),
+        _ => bail!("{option}: `{text}` is not a number of faults"),
+    }
+}
+
+/// Builds the node and lets it suffer; fails if anything is lost or done twice.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let trial = Trial::of(arguments)?;
     let postgres = provision::postgres_bin()?;
-    let server = provision::PostgresServer::start(&postgres)?;
+    if trial.test.starts_with("a_primary") {
+        provision::patroni()?;
+    }
     let deno = provision::deno_path(&provision::built_for_release()?)?;
     let mut suffering = cargo();
     suffering
         .args(["test", "--release", "--package", "headwater-integration"])
-        .args([
-            "--test",
-            "it",
-            "a_cluster_loses_nothing_and_does_nothing_twice",
-        ])
-        .args(["--", "--nocapture"])
+        .args(["--test", "it", trial.test, "--", "--nocapture"])
         .env("HEADWATER_DENO", deno)
         .env("HEADWATER_TEST_POSTGRES_BIN", &postgres)
-        .env("HEADWATER_TEST_POSTGRES_SOCKET", &server.folder)
-        .env("HEADWATER_FAULTS", faults);
-    if let Some(seed) = seed {
-        suffering.env("HEADWATER_TEST_SEED", seed);
+        .envs(trial.environment);
+    if trial.is_apart {
+        suffering.arg("--ignored");
+    }
+    match provision::faketime() {
+        Some(library) => drop(suffering.env("HEADWATER_TEST_FAKETIME", library)),
+        None => {
+            eprintln!("no clock will be wrong: Debian's package libfaketime cannot be installed");
+        }
     }
     command::run(&mut suffering)
 }

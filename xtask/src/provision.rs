@@ -141,12 +141,40 @@ pub(crate) fn servers() -> Result<()> {
     Ok(())
 }
 
+/// The library that sets the clock of a process, of Debian's faketime. `None`: this machine cannot have it.
+pub(crate) fn faketime() -> Option<PathBuf> {
+    let installed = || {
+        let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+        let mut libraries = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
+        libraries.find(|library| library.is_file())
+    };
+    installed().or_else(|| {
+        apt_install(&["libfaketime"]).ok()?;
+        installed()
+    })
+}
+
+/// The programs of a PostgreSQL that fails over.
+pub(crate) fn patroni() -> Result<()> {
+    if has_server("patroni") && has_server("etcd") {
+        return Ok(());
+    }
+    if has_init_system() {
+        bail!(
+            "the test starts Patroni and etcd itself, and the packages would start them for the whole machine; install them \
+             with `apt-get install patroni etcd-server`, and disable their services"
+        );
+    }
+    apt_install(&["patroni", "etcd-server"])
+}
+
 /// The programs that the files of `deploy/` are for.
 pub(crate) fn operating() -> Result<()> {
     let programs = [
         ("nginx", "nginx-light"),
         ("caddy", "caddy"),
         ("promtool", "prometheus"),
+        ("pgbouncer", "pgbouncer"),
         ("systemd-analyze", "systemd"),
     ];
     let missing: Vec<_> = programs

@@ -68,7 +68,12 @@ impl Node {
 
     /// Waits until the cluster sees it in that part.
     pub async fn until_it(&self, part: &str) {
-        while self.seen().await["part"] != part {
+        self.until(|seen| seen["part"] == part).await;
+    }
+
+    /// Waits until the cluster sees it so.
+    pub async fn until(&self, is_so: impl Fn(&Value) -> bool) {
+        while !is_so(&self.seen().await) {
             tokio::time::sleep(PAUSE).await;
         }
     }

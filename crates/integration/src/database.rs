@@ -9,7 +9,10 @@ use std::{
     },
 };
 
-use crate::postgres;
+use crate::{
+    own_server::{OwnServer, ServerEnd},
+    postgres,
+};
 
 /// The folder of the server's socket, which the test command gives.
 const SOCKET: &str = "HEADWATER_TEST_POSTGRES_SOCKET";
@@ -27,6 +30,8 @@ static DATABASES: AtomicU32 = AtomicU32::new(1);
 pub struct Database {
     folder: PathBuf,
     name: String,
+    /// Its server, if it is not that of the whole run.
+    own_server: Option<OwnServer>,
 }
 
 impl Database {
@@ -40,9 +45,46 @@ impl Database {
         let database = Self {
             folder: folder.into(),
             name: format!("node_{}_{number}", std::process::id()),
+            own_server: None,
         };
         database.psql("postgres", &format!("CREATE DATABASE {}", database.name));
         database
+    }
+
+    /// One on a server of its own, which the test lets suffer.
+    pub fn on_its_own_server() -> Self {
+        let server = OwnServer::start();
+        Self {
+            folder: server.folder().to_owned(),
+            name: "postgres".to_owned(),
+            own_server: Some(server),
+        }
+    }
+
+    /// Ends its server and starts it again.
+    pub async fn restart_server(&self, end: ServerEnd) {
+        self.server().restart(end).await;
+    }
+
+    /// Whether its disk can be filled: whether this process may mount one.
+    pub fn has_disk(&self) -> bool {
+        self.server().disk().is_some()
+    }
+
+    /// Leaves its server without room.
+    pub fn fill_disk(&self) {
+        self.server().disk().expect("it has one").fill();
+    }
+
+    /// Gives its server room again, and starts it again if it has ended meanwhile.
+    pub async fn make_room(&self) {
+        self.server().disk().expect("it has one").make_room();
+        self.server().revive().await;
+    }
+
+    fn server(&self) -> &OwnServer {
+        let server = self.own_server.as_ref();
+        server.expect("the database has a server of its own")
     }
 
     /// One for a node that was given none, if the whole run of tests is to be on PostgreSQL.
@@ -73,7 +115,17 @@ impl Database {
         self.psql(&self.name, sql)
     }
 
+    /// The same while the server may be down: `None`.
+    pub fn try_sql(&self, sql: &str) -> Option<String> {
+        self.try_psql(&self.name, sql).ok()
+    }
+
     fn psql(&self, database: &str, sql: &str) -> String {
+        let ran = self.try_psql(database, sql);
+        ran.unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    fn try_psql(&self, database: &str, sql: &str) -> Result<String, String> {
         let mut psql = Command::new(postgres::programs().join("psql"));
         psql.args([
             "--no-psqlrc",
@@ -92,17 +144,18 @@ impl Database {
         psql.arg("--host").arg(&self.folder);
         let ran = psql.output();
         let ran = ran.unwrap_or_else(|error| panic!("cannot start {psql:?}: {error}"));
-        assert!(
-            ran.status.success(),
-            "{sql}: {}",
-            String::from_utf8_lossy(&ran.stderr)
-        );
-        String::from_utf8_lossy(&ran.stdout).trim_end().to_owned()
+        match ran.status.success() {
+            true => Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&ran.stderr).into_owned()),
+        }
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
+        if self.own_server.is_some() {
+            return;
+        }
         self.psql(
             "postgres",
             &format!("DROP DATABASE {} WITH (FORCE)", self.name),

@@ -39,6 +39,7 @@ pub struct NodeBuilder {
     port: u16,
     trusts_authority: bool,
     open_files: Option<u32>,
+    program: Option<PathBuf>,
     database: Option<Arc<Database>>,
 }
 
@@ -53,6 +54,7 @@ pub struct Node {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     open_files: Option<u32>,
+    program: PathBuf,
     api_key: String,
     /// Deleted once the process has ended.
     database: Option<Arc<Database>>,
@@ -125,6 +127,13 @@ impl NodeBuilder {
     #[must_use]
     pub fn open_files(mut self, most: u32) -> Self {
         self.open_files = Some(most);
+        self
+    }
+
+    /// Is of another version of the program.
+    #[must_use]
+    pub fn program(mut self, path: &Path) -> Self {
+        self.program = Some(path.to_owned());
         self
     }
 
@@ -239,7 +248,8 @@ impl NodeBuilder {
             .map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone()))
             .chain(self.environment)
             .collect();
-        let command = command(listen, data_dir.path(), self.open_files);
+        let program = self.program.unwrap_or_else(binary::path);
+        let command = command(&program, listen, data_dir.path(), self.open_files);
         let (process, address) = serve(command, &self.flags, &environment, is_there).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
         let client = Client::new(url(&self.flags, address), Some(api_key.clone()));
@@ -252,6 +262,7 @@ impl NodeBuilder {
             flags: self.flags,
             environment,
             open_files: self.open_files,
+            program,
             api_key,
             database: self.database,
         }
@@ -259,13 +270,18 @@ impl NodeBuilder {
 }
 
 /// The command that serves; its flags follow.
-fn command(listen: SocketAddr, data_dir: &Path, open_files: Option<u32>) -> Command {
+fn command(
+    program: &Path,
+    listen: SocketAddr,
+    data_dir: &Path,
+    open_files: Option<u32>,
+) -> Command {
     let mut command = match open_files {
-        None => Command::new(binary::path()),
+        None => Command::new(program),
         Some(most) => {
             let mut command = Command::new("sh");
             let script = format!("ulimit -n {most} && exec \"$0\" \"$@\"");
-            command.args(["-c", &script]).arg(binary::path());
+            command.args(["-c", &script]).arg(program);
             command
         }
     };
@@ -411,11 +427,17 @@ impl Node {
     /// Starts it again with the same folder, flags and address, killing it first if it still runs.
     pub async fn restart(&mut self) {
         self.process.kill();
-        let command = command(self.address, self.data_dir.path(), self.open_files);
+        let folder = self.data_dir.path();
+        let command = command(&self.program, self.address, folder, self.open_files);
         let (process, _) = serve(command, &self.flags, &self.environment, serves).await;
         self.process = process;
         // Connections of the former process are of no use.
         self.client = Client::new(self.url(), Some(self.api_key.clone()));
+    }
+
+    /// Is of this version of the program from the next `restart` on.
+    pub fn upgrade(&mut self) {
+        self.program = binary::path();
     }
 
     /// Sets an environment variable from the next `restart` on.

@@ -20,6 +20,7 @@ const OUTPUT_DEADLINE: Duration = Duration::from_secs(30);
 const TRIES: usize = 3;
 
 /// A started process; dropping it kills it.
+#[derive(Debug)]
 pub(crate) struct Process {
     name: String,
     /// `None` while somebody waits for it.
@@ -30,7 +31,7 @@ pub(crate) struct Process {
 }
 
 /// The lines that a process has printed.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Output {
     lines: Mutex<Vec<String>>,
     grown: Condvar,
@@ -126,6 +127,12 @@ impl Process {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = self.child.as_mut().map(Child::try_wait);
+        !matches!(ended, Some(Ok(None)))
     }
 
     /// Sends a signal by its name.

@@ -160,6 +160,10 @@ impl From<StoreError> for PlatformError {
                 reason: conflict_text(&conflict),
                 retry_after_s: QUEUE_RETRY_S,
             },
+            // Nothing is wrong with the request: another node has the work.
+            StoreError::Conflict(conflict @ (Conflict::LeaseLost | Conflict::Held { .. })) => {
+                Self::Unavailable(conflict_text(&conflict))
+            }
             StoreError::Conflict(conflict) => Self::Conflict(conflict_text(&conflict)),
             StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
             StoreError::Corrupt(reason) | StoreError::Unsupported(reason) => Self::Internal(reason),
@@ -192,6 +196,21 @@ impl From<Rejection> for PlatformError {
         Self::Component {
             stage: stage.to_owned(),
             error: Box::new(rejection.error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_store::NodeEpoch;
+
+    use super::*;
+
+    #[test]
+    fn work_that_another_node_has_is_worth_another_try() {
+        for conflict in [Conflict::LeaseLost, Conflict::Held { by: NodeEpoch(1) }] {
+            let error = PlatformError::from(StoreError::Conflict(conflict));
+            assert!(matches!(error, PlatformError::Unavailable(_)), "{error}");
         }
     }
 }

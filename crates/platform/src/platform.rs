@@ -145,17 +145,31 @@ impl Platform {
             nudges: Nudges::default(),
             changes: Changes::new(now_ms),
         });
-        let key = InstallationKey::load(&core, &secret_keys).await?;
-        let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));
         let among = Among {
             name: parts.name,
             members: parts.members,
             started_at_ms: now_ms,
         };
+        let begun = Self::begin(Arc::clone(&core), secret_keys, parts.files, among).await;
+        if begun.is_err() {
+            // Another node need not wait until this life counts as dead.
+            give_up(&core).await;
+        }
+        begun.map(Some)
+    }
+
+    async fn begin(
+        core: Arc<Core>,
+        secret_keys: Arc<SecretKeys>,
+        files: Arc<dyn FileStorage>,
+        among: Among,
+    ) -> Result<Arc<Self>, PlatformError> {
+        let key = InstallationKey::load(&core, &secret_keys).await?;
+        let files = Arc::new(Files::new(Arc::clone(&core), files, &key));
         let platform = Arc::new(Self::compose(core, secret_keys, files, &key, among)?);
         platform.end_rotation().await?;
         platform.start_background();
-        Ok(Some(platform))
+        Ok(platform)
     }
 
     fn compose(
@@ -239,15 +253,22 @@ impl Platform {
 
     /// Stops claiming, lets runs and attempts finish for the configured grace, gives the rest back and ends the workers.
     pub async fn stop(&self) {
+        self.end().await;
+        self.give_up().await;
+    }
+
+    /// The first part of [`Platform::stop`]: ends the work, and keeps others from it.
+    pub async fn end(&self) {
         // Until the last commit: others would take over from a node that is silent.
         tokio::select! {
             () = self.leases.keep_alive() => {}
             () = self.end_work() => {}
         }
-        let core = &self.core;
-        if let Err(error) = core.store.stop_node(core.epoch).await {
-            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
-        }
+    }
+
+    /// The last part of [`Platform::stop`]: lets others have the work. Nothing may be in progress any more.
+    pub async fn give_up(&self) {
+        give_up(&self.core).await;
     }
 
     async fn end_work(&self) {
@@ -381,5 +402,12 @@ impl Platform {
     #[doc(hidden)]
     pub fn workflow_is_due(&self, id: &headwater_model::id::WorkflowId) {
         self.workflows.wake(id);
+    }
+}
+
+/// Ends the node's life.
+async fn give_up(core: &Core) {
+    if let Err(error) = core.store.stop_node(core.epoch).await {
+        tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
     }
 }

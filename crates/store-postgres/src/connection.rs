@@ -11,12 +11,15 @@ use std::{
 use deadpool_postgres::{Object, Pool, PoolError};
 use headwater_store::StoreError;
 use tokio_postgres::{
-    Error, Row, SimpleQueryMessage,
+    Error, Row, SimpleQueryMessage, Statement,
     error::SqlState,
     types::{FromSqlOwned, ToSql},
 };
 
-use crate::text;
+use crate::{
+    pooling::{self, Pooling},
+    text,
+};
 
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -28,7 +31,16 @@ pub(crate) struct Connection(Arc<Session>);
 /// A pooled connection. It is closed, which rolls back, unless its transaction has ended.
 struct Session {
     object: Option<Object>,
+    /// Whether its statements are those of this transaction alone.
+    prepares_anew: bool,
     has_ended: AtomicBool,
+}
+
+impl Session {
+    fn object(&self) -> &Object {
+        let object = self.object.as_ref();
+        object.expect("it is there until the session is dropped")
+    }
 }
 
 impl Drop for Session {
@@ -44,18 +56,29 @@ impl Connection {
     pub(crate) async fn begin(
         object: Object,
         begin: &str,
+        pooling: &Pooling,
     ) -> Result<(Self, Vec<SimpleQueryMessage>), Error> {
-        let connection = Self(Arc::new(Session {
+        let mut session = Session {
             object: Some(object),
+            prepares_anew: false,
             has_ended: AtomicBool::new(false),
-        }));
-        let begun = connection.object().simple_query(begin).await?;
-        Ok((connection, begun))
+        };
+        let object = session.object();
+        let begun = object.simple_query(begin).await?;
+        pooling.learn(object, &begun).await?;
+        if pooling.is_forgetful() {
+            object.batch_execute(pooling::FORGET).await?;
+            session.prepares_anew = true;
+        }
+        Ok((Self(Arc::new(session)), begun))
     }
 
     /// Ends the transaction: `COMMIT` or `ROLLBACK`. A `COMMIT` that the database refuses has ended it, too.
     pub(crate) async fn end(&self, end: &str) -> Result<(), Error> {
-        let ended = self.run(end).await;
+        let ended = match self.0.prepares_anew {
+            false => self.run(end).await,
+            true => self.run(&format!("{end}; {}", pooling::FORGET)).await,
+        };
         let has_ended = ended
             .as_ref()
             .err()
@@ -65,8 +88,14 @@ impl Connection {
     }
 
     fn object(&self) -> &Object {
-        let object = self.0.object.as_ref();
-        object.expect("it is there until the session is dropped")
+        self.0.object()
+    }
+
+    async fn prepared(&self, sql: &str) -> Result<Statement, Error> {
+        match self.0.prepares_anew {
+            false => self.object().prepare_cached(sql).await,
+            true => self.object().prepare(sql).await,
+        }
     }
 
     /// Runs statements without parameters.
@@ -76,7 +105,7 @@ impl Connection {
 
     /// Runs a statement, and returns the number of rows that it changed.
     pub(crate) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Error> {
-        let statement = self.object().prepare_cached(sql).await?;
+        let statement = self.prepared(sql).await?;
         let taken = text::taken(params);
         self.object()
             .execute(&statement, &text::params(&taken))
@@ -85,7 +114,7 @@ impl Connection {
 
     /// All rows of a query.
     pub(crate) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
-        let statement = self.object().prepare_cached(sql).await?;
+        let statement = self.prepared(sql).await?;
         let taken = text::taken(params);
         self.object().query(&statement, &text::params(&taken)).await
     }
@@ -101,7 +130,7 @@ impl Connection {
 
     /// The only row of a query.
     pub(crate) async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, Error> {
-        let statement = self.object().prepare_cached(sql).await?;
+        let statement = self.prepared(sql).await?;
         let taken = text::taken(params);
         self.object()
             .query_one(&statement, &text::params(&taken))
@@ -173,6 +202,7 @@ struct DatabaseError(#[source] Error);
 pub(crate) fn is_overtaken(error: &StoreError) -> bool {
     code(error).is_some_and(|code| {
         is_race(code)
+            || pooling::is_of_pooler(code)
             || *code == SqlState::T_R_SERIALIZATION_FAILURE
             || *code == SqlState::T_R_DEADLOCK_DETECTED
     })
@@ -184,7 +214,7 @@ pub(crate) fn is_full(error: &StoreError) -> bool {
 }
 
 /// The server's code of an error that may pass.
-fn code(error: &StoreError) -> Option<&SqlState> {
+pub(crate) fn code(error: &StoreError) -> Option<&SqlState> {
     match error {
         StoreError::Unavailable { source, .. } => source.downcast_ref::<DatabaseError>()?.0.code(),
         StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Unsupported(_) => None,

@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use crate::{
     clock::NOW_MS,
     connection::{Connection, failed},
+    migration,
     row::{get, moment},
     store::PostgresStore,
 };
@@ -33,6 +34,19 @@ pub struct Leader {
     pub address: Option<String>,
 }
 
+/// A member, as it tells the others of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Joining<'a> {
+    /// Its id.
+    pub name: &'a NodeName,
+    /// The URL at which the others reach it.
+    pub address: &'a str,
+    /// The version of its program.
+    pub version: &'a str,
+    /// Whether it could take work over, as far as it knows.
+    pub can_lead: bool,
+}
+
 /// A member, as the others see it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Joined {
@@ -47,25 +61,29 @@ impl PostgresStore {
     ///
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
-    pub async fn join(
-        &self,
-        name: &NodeName,
-        address: &str,
-        version: &str,
-    ) -> Result<Joined, StoreError> {
+    pub async fn join(&self, member: Joining<'_>) -> Result<Joined, StoreError> {
         self.write_statement(|connection| async move {
+            // An older program may still lead, and have its tables.
+            let (and_column, and_value, and_set, and_able) = match is_column(&connection, "members", "can_lead").await? {
+                true => (", can_lead", ", $5", ", can_lead = $5", "AND other.can_lead"),
+                false => ("", "", "", "AND $5::boolean IS NOT NULL"),
+            };
             let joined = format!(
-                "INSERT INTO members (id, address, version, joined_at_ms, seen_at_ms)
-                 VALUES ($1, $2, $3, {NOW_MS}, {NOW_MS})
+                "INSERT INTO members (id, address, version, joined_at_ms, seen_at_ms{and_column})
+                 VALUES ($1, $2, $3, {NOW_MS}, {NOW_MS}{and_value})
                  ON CONFLICT (id) DO UPDATE
-                 SET address = $2, version = $3, seen_at_ms = greatest(members.seen_at_ms, excluded.seen_at_ms)
+                 SET address = $2, version = $3, seen_at_ms = greatest(members.seen_at_ms, excluded.seen_at_ms){and_set}
                  RETURNING is_draining, EXISTS (
                      SELECT 1 FROM members AS other
-                     WHERE other.id <> $1 AND NOT other.is_draining AND other.seen_at_ms > {NOW_MS} - $4
+                     WHERE other.id <> $1 AND NOT other.is_draining AND other.seen_at_ms > {NOW_MS} - $4 {and_able}
                  ) AS has_successor"
             );
+            let Joining { name, address, version, can_lead } = member;
             let row = connection
-                .query_one(&joined, &[&name.as_str(), &address, &version, &millis(MEMBER_TIMEOUT)])
+                .query_one(
+                    &joined,
+                    &[&name.as_str(), &address, &version, &millis(MEMBER_TIMEOUT), &can_lead],
+                )
                 .await
                 .map_err(failed("joining the cluster"))?;
             Ok(Joined {
@@ -151,6 +169,48 @@ impl PostgresStore {
             .await
     }
 
+    /// Whether this program knows the database's tables, so that it could take over.
+    ///
+    /// # Errors
+    /// `Unsupported` when a newer version of the program has led; `Unavailable` when the database cannot be reached.
+    pub async fn knows_schema(&self) -> Result<(), StoreError> {
+        self.read(|connection| async move { migration::known(&connection).await.map(drop) })
+            .await
+    }
+
+    /// The mark of the cluster, sealed with its secret, if a node has led that leaves one.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database cannot be reached.
+    pub async fn cluster_mark(&self) -> Result<Option<Sealed>, StoreError> {
+        self.read(|connection| async move {
+            if !is_table(&connection, "cluster_marks").await? {
+                return Ok(None);
+            }
+            let kept = "SELECT sealed FROM cluster_marks";
+            let kept = connection.value_opt(kept, &[]).await;
+            Ok(kept
+                .map_err(failed("reading the mark of the cluster"))?
+                .map(Sealed))
+        })
+        .await
+    }
+
+    /// Leaves the mark of the cluster.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database cannot be reached.
+    pub async fn set_cluster_mark(&self, mark: &Sealed) -> Result<(), StoreError> {
+        self.write_statement(|connection| async move {
+            let kept = "INSERT INTO cluster_marks (sealed) VALUES ($1)
+                        ON CONFLICT (is_the_one) DO UPDATE SET sealed = excluded.sealed";
+            let kept = connection.execute(kept, &[&mark.0]).await;
+            kept.map_err(failed("leaving the mark of the cluster"))
+                .map(drop)
+        })
+        .await
+    }
+
     /// The sealed secret keys of the cluster, if it has any.
     ///
     /// # Errors
@@ -230,6 +290,12 @@ async fn is_table(connection: &Connection, name: &str) -> Result<bool, StoreErro
     known.map_err(failed("looking at the tables"))
 }
 
+async fn is_column(connection: &Connection, table: &str, name: &str) -> Result<bool, StoreError> {
+    let known = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped";
+    let known = connection.exists(known, &[&table, &name]).await;
+    known.map_err(failed("looking at the tables"))
+}
+
 async fn kept_keys(connection: &Connection) -> Result<Option<Sealed>, StoreError> {
     let kept = connection
         .value_opt("SELECT sealed FROM cluster_keys", &[])
@@ -255,6 +321,7 @@ fn member_of(row: &Row) -> Result<Member, StoreError> {
         joined_at_ms: time("joined_at_ms")?,
         seen_at_ms: time("seen_at_ms")?,
         is_draining: get(row, "is_draining")?,
+        can_lead: get(row, "can_lead")?,
         part: match (get(row, "leads")?, get(row, "is_lost")?) {
             (true, _) => MemberPart::Leads,
             (false, false) => MemberPart::Follows,

@@ -9,12 +9,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_files.sql"),
     include_str!("../migrations/0003_components_by_code.sql"),
     include_str!("../migrations/0004_members.sql"),
+    include_str!("../migrations/0005_successors.sql"),
 ];
 
 /// One process at a time migrates.
 pub(crate) const BEGIN: &str = "BEGIN;
     SELECT pg_advisory_xact_lock(hashtext('headwater migration'));
-    CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)";
+    CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
+    SELECT pg_backend_pid()";
 
 /// Runs the next migration in a transaction that began with [`BEGIN`]. False: the schema is up to date.
 pub(crate) async fn run_next(connection: &Connection) -> Result<bool, StoreError> {

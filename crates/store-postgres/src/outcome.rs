@@ -13,12 +13,15 @@ macro_rules! life {
     };
 }
 
-/// The last statement of the beginning of a transaction that writes: its id, and the life of the server that gave it.
+/// The last statement of the beginning of a transaction that writes: its id, the life of the server that gave it, and the
+/// process that serves it.
 macro_rules! identified {
     () => {
         concat!(
             "SELECT pg_current_xact_id()::text, ",
-            crate::outcome::life!()
+            crate::outcome::life!(),
+            ", ",
+            crate::pooling::backend!()
         )
     };
 }

@@ -1,26 +1,22 @@
 //! The store itself: its pool of connections, and the transactions of its steps.
 
 use std::{
-    str::FromStr as _,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use deadpool_postgres::{
-    ClientWrapper, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
-};
+use deadpool_postgres::{ClientWrapper, Object, Pool};
 use headwater_model::time::EpochMs;
 use headwater_store::{NodeName, Progress, StoreError};
-use tokio_postgres::Config;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
     clock::{self, DatabaseClock},
-    connection::{Connection, connect, failed, is_overtaken, is_without_answer},
+    connection::{Connection, code, failed, is_overtaken, is_without_answer},
     living, migration,
     outcome::{self, Outcome, TransactionId, identified},
+    pooling::{self, Pooling, backend},
     positions::take_turn,
-    tls,
+    server::{Server, connect},
 };
 
 /// Connections of one node.
@@ -43,6 +39,15 @@ macro_rules! bounded {
     };
 }
 
+/// The last statement of the beginning of a transaction that only reads, or beats.
+macro_rules! served_by {
+    () => {
+        concat!("SELECT ", backend!())
+    };
+}
+
+const POOLED_COPY: &str = "a pooler in transaction mode is before the server, and copying needs a connection of its own: give the \
+                           address of the server itself";
 /// Copying takes as long as it takes, and a transaction of it waits for the other side.
 const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'";
 
@@ -67,12 +72,15 @@ impl Transaction {
     /// The statements that begin it. Those of one that writes return its id.
     fn begin(self) -> &'static str {
         match self {
-            Self::Reading => bounded!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Self::Reading => bounded!(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                served_by!()
+            ),
             Self::Writing => bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE", identified!()),
             Self::WritingStatement => {
                 bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", identified!())
             }
-            Self::Beating => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            Self::Beating => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", served_by!()),
             Self::Appending => bounded!(
                 "BEGIN ISOLATION LEVEL SERIALIZABLE",
                 take_turn!(),
@@ -95,13 +103,6 @@ impl Transaction {
     }
 }
 
-/// The time in which a connection is there.
-const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
-/// The time after which a server that does not answer counts as lost.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-const PROBED_EVERY: Duration = Duration::from_secs(2);
-/// The time that a step waits for a connection while others have them all.
-const FREE_WITHIN: Duration = Duration::from_secs(30);
 /// Half of the time after which a node counts as dead.
 const BEAT_WITHIN: Duration = Duration::from_secs(5);
 /// More than the time that the server itself gives to a step, and to a `COMMIT` without an answer.
@@ -115,6 +116,7 @@ pub struct PostgresStore {
     pool: Pool,
     /// For heartbeats alone: a node whose steps wait for connections is not dead.
     heartbeats: Pool,
+    pooling: Pooling,
     clock: Arc<DatabaseClock>,
     pub(crate) is_for_one: bool,
 }
@@ -133,27 +135,33 @@ impl PostgresStore {
     }
 
     /// A connection that no step shares, for copying.
+    ///
+    /// # Errors
+    /// `Unsupported` where a pooler would share it with others.
     pub(crate) async fn session(&self) -> Result<ClientWrapper, StoreError> {
+        let other = connect(&self.pool).await?;
         let session = Object::take(connect(&self.pool).await?);
+        let mut backends = Vec::new();
+        for client in [&*other, &session] {
+            let said = client.simple_query(served_by!()).await;
+            backends.push(pooling::backend_of(
+                &said.map_err(failed("looking at a connection"))?,
+            ));
+        }
+        if backends[0] == backends[1] {
+            return Err(StoreError::Unsupported(POOLED_COPY.to_owned()));
+        }
         let set = session.batch_execute(UNHURRIED).await;
         set.map_err(failed("setting up a connection"))?;
         Ok(session)
     }
 
     pub(crate) fn connected(url: &str) -> Result<Self, StoreError> {
-        let (url, tls) = tls::of(url)?;
-        let mut config = Config::from_str(&url)
-            .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
-        config
-            .application_name("headwater")
-            .connect_timeout(CONNECTED_WITHIN)
-            .tcp_user_timeout(ANSWERED_WITHIN)
-            .keepalives_idle(ANSWERED_WITHIN)
-            .keepalives_interval(PROBED_EVERY)
-            .keepalives_retries(3);
+        let server = Server::at(url)?;
         Ok(Self {
-            pool: pool(&config, &tls, CONNECTIONS)?,
-            heartbeats: pool(&config, &tls, 1)?,
+            pool: server.pool(CONNECTIONS)?,
+            heartbeats: server.pool(1)?,
+            pooling: Pooling::default(),
             clock: Arc::default(),
             is_for_one: false,
         })
@@ -431,7 +439,7 @@ impl PostgresStore {
         F: Future<Output = Result<T, StoreError>> + Send,
     {
         let object = connect(pool).await?;
-        let begun = Connection::begin(object, transaction.begin()).await;
+        let begun = Connection::begin(object, transaction.begin(), &self.pooling).await;
         let (connection, said) = begun.map_err(failed("beginning a transaction"))?;
         let id = TransactionId::of(&said);
         match step(connection.clone()).await {
@@ -450,6 +458,9 @@ impl PostgresStore {
                 (Err(error), _) => Err(failed("committing")(error)),
             },
             Err(error) => {
+                if let Some(code) = code(&error) {
+                    self.pooling.learn_from(code);
+                }
                 // A connection that cannot roll back is closed, which does.
                 let _ = connection.end("ROLLBACK").await;
                 Err(error)
@@ -478,18 +489,4 @@ impl PostgresStore {
             }
         }
     }
-}
-
-fn pool(config: &Config, tls: &MakeRustlsConnect, connections: usize) -> Result<Pool, StoreError> {
-    let recycling = ManagerConfig {
-        recycling_method: RecyclingMethod::Fast,
-    };
-    let manager = Manager::from_config(config.clone(), tls.clone(), recycling);
-    Pool::builder(manager)
-        .max_size(connections)
-        .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(FREE_WITHIN))
-        .create_timeout(Some(ANSWERED_WITHIN))
-        .build()
-        .map_err(|error| StoreError::unavailable("setting up connections", error))
 }

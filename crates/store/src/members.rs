@@ -25,6 +25,8 @@ pub struct Member {
     pub seen_at_ms: EpochMs,
     /// Whether it takes no work over, because it is to be stopped.
     pub is_draining: bool,
+    /// Whether it could take work over, as far as it knows.
+    pub can_lead: bool,
     /// Its part.
     pub part: MemberPart,
 }

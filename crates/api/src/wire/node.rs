@@ -16,6 +16,9 @@ pub(crate) struct Node {
     part: Part,
     /// Whether it takes no work over, because it is to be stopped.
     draining: bool,
+    /// Whether it could take work over. One that failed to, has no room in its data folder, or is older than the node that
+    /// leads could not; its log says why.
+    can_lead: bool,
     /// The sources, workflows and actions that it runs.
     owned: usize,
     #[schema(value_type = u64)]
@@ -56,6 +59,7 @@ impl From<NodeStatus> for Node {
                 MemberPart::Lost => Part::Lost,
             },
             draining: member.is_draining,
+            can_lead: member.can_lead,
             owned,
             joined_at_ms: member.joined_at_ms,
             seen_at_ms: member.seen_at_ms,

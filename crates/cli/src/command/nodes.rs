@@ -51,9 +51,12 @@ async fn list(session: &Session) -> Result<()> {
 
 /// The part of a node in a word.
 fn part(node: &Value) -> String {
-    match (text(node, "part"), node["draining"] == true) {
-        (part, false) => part.to_owned(),
-        (part, true) => format!("{part}, drains"),
+    let part = text(node, "part");
+    let cannot_lead = part == "follows" && node["can_lead"] == false;
+    match (node["draining"] == true, cannot_lead) {
+        (false, false) => part.to_owned(),
+        (true, _) => format!("{part}, drains"),
+        (false, true) => format!("{part}, cannot lead"),
     }
 }
 

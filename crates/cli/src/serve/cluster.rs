@@ -26,7 +26,7 @@ use self::{
     connecting::Connecting,
     door::Door,
     lending::Lending,
-    membership::Membership,
+    membership::{Itself, Membership},
     office::{Office, Stopped},
     passing::Passing,
 };
@@ -118,8 +118,13 @@ pub(super) async fn serve(
     let lending = Arc::new(Lending::new(secret.clone(), config, components));
     let server = setup.server(lending.router(&door), stopping.clone());
     let public = tokio::spawn(server.serve(listener));
-    let membership =
-        Membership::begin(database.clone(), store.node.clone(), &address, door.clone());
+    let membership = Membership::begin(Itself::new(
+        database.clone(),
+        store.node.clone(),
+        &address,
+        door.clone(),
+        setup.data_dir.cache(),
+    ));
     let parts = office::Parts {
         store,
         database,
@@ -185,6 +190,7 @@ async fn admitted(
         && let Some(keys) = store.cluster_keys()
     {
         keys.kept().await?;
+        keys.check_mark(&store.node).await?;
     }
     node::check(setup).await?;
     Ok((store, database))

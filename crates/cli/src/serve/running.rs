@@ -108,12 +108,16 @@ impl Running {
         // Before the platform stops: what is being taken is promised to its sender.
         ended(self.mail, MAIL_TAKEN_WITHIN).await;
         ended(self.folders, DEPLOYED_WITHIN).await;
-        tokio::select! {
-            () = self.app.stop() => {}
-            () = stopping::tell_left(notes, &self.app) => {}
-            () = hurry => {}
-        }
+        let has_ended = tokio::select! {
+            () = self.app.end() => true,
+            () = stopping::tell_left(notes, &self.app) => false,
+            () = hurry => false,
+        };
+        // Before others have the work: a request that is still being answered must not write beside theirs.
         self.over.cancel();
+        if has_ended {
+            self.app.give_up().await;
+        }
         if let Some(components) = self.components {
             components.abort();
         }

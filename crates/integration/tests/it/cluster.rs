@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::code::{COUNTING, INBOX, answering};
 
+/// A secret key that all nodes are given.
+const SECRET_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
 fn on(database: &Arc<Database>) -> NodeBuilder {
     Node::builder().of_cluster(database)
 }
@@ -379,4 +382,86 @@ async fn a_node_alone_does_not_take_the_keys_of_a_cluster_for_lost() {
         "{}",
         refused.stderr
     );
+}
+
+/// A node that could not take over is not counted on, whatever the reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_without_room_takes_nothing_over() {
+    let database = Arc::new(Database::create());
+    let Some(small) = on(&database).small_disk(160) else {
+        eprintln!("skipped: this process may not mount a file system");
+        return;
+    };
+    let first = on(&database).start().await;
+    first.until_it("leads").await;
+    let second = small.start().await;
+    second.until_it("follows").await;
+    let filler = second.data_dir().join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
+    second.until(|seen| seen["can_lead"] == false).await;
+    let drain = ["nodes", "drain", &first.id()];
+    let refused = first.cli(&drain).await;
+    assert!(
+        refused.stderr.contains("no other node could take over"),
+        "{}",
+        refused.stderr
+    );
+    let listed = first.cli(&["nodes"]).await.ok();
+    assert!(listed.stdout.contains("cannot lead"), "{}", listed.stdout);
+    second.output_with("make room on its disk");
+    drop(file);
+    std::fs::remove_file(filler).unwrap();
+    second.until(|seen| seen["can_lead"] == true).await;
+    first.cli(&drain).await.ok();
+    assert_eq!(second.seen().await["part"], "leads");
+}
+
+/// A cluster whose secret keys are not in its database, on which a newer version has led.
+#[tokio::test]
+async fn nodes_that_do_not_fit_are_refused_or_only_follow() {
+    let database = Arc::new(Database::create());
+    let keyed = || on(&database).env("HEADWATER_SECRET_KEY", SECRET_KEY);
+    let mut first = keyed().start().await;
+    first.until_it("leads").await;
+    let second = keyed().start().await;
+    second.until_it("follows").await;
+    let source = second.deploy(COUNTING, json!({})).await;
+    let refused = |secret: &'static str| {
+        let (url, folder) = (database.url(), tempfile::tempdir().unwrap());
+        async move {
+            let serve = [
+                "serve",
+                "--listen=127.0.0.1:0",
+                "--node-address=127.0.0.1:9",
+            ];
+            let given = ["--database-url", &url, "--cluster-secret", secret];
+            headwater_in(folder.path(), &[&serve[..], &given].concat()).await
+        }
+    };
+    let other = refused("another-secret-of-32-characters-or-more").await;
+    assert!(
+        other
+            .stderr
+            .contains("--cluster-secret: is not the one of the node"),
+        "{}",
+        other.stderr
+    );
+
+    database.sql("UPDATE schema_version SET version = version + 1");
+    let older = refused(CLUSTER_SECRET).await;
+    assert!(
+        older.stderr.contains("start a newer headwater"),
+        "{}",
+        older.stderr
+    );
+    second.until(|seen| seen["can_lead"] == false).await;
+    second.run(&source, json!({})).await;
+    let drained = second.cli(&["nodes", "drain", &first.id()]).await;
+    assert_eq!(drained.code, 1, "{}", drained.stderr);
+    first.kill_9();
+    second.output_with("cannot take over");
+    database.sql("UPDATE schema_version SET version = version - 1");
+    second.run(&source, json!({})).await;
+    assert_eq!(counted(&second, &source).await, [1, 2]);
 }

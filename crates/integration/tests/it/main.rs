@@ -32,6 +32,7 @@ mod misuse;
 mod moving;
 mod network;
 mod operating;
+mod pooler;
 mod restart;
 mod routes;
 mod secrets;

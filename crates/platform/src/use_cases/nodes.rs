@@ -58,7 +58,8 @@ impl Platform {
         let node = node.ok_or_else(missing)?;
         let stays = |other: &&NodeStatus| {
             let other = &other.member;
-            other.name.as_str() != id && other.part != MemberPart::Lost && !other.is_draining
+            let is_able = other.part != MemberPart::Lost && other.can_lead;
+            other.name.as_str() != id && is_able && !other.is_draining
         };
         if is_draining && !nodes.iter().any(|other| stays(&other)) {
             return Err(PlatformError::Conflict(format!(
@@ -90,6 +91,7 @@ impl Platform {
             joined_at_ms: self.among.started_at_ms,
             seen_at_ms: self.now_ms(),
             is_draining: false,
+            can_lead: true,
             part: MemberPart::Leads,
         }
     }

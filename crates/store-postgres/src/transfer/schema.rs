@@ -12,10 +12,11 @@ use super::cells::kind;
 use crate::{connection::failed, migration};
 
 /// Tables whose rows belong to this database alone, the lives of nodes, or are copied file by file; and one that is always empty.
-const STAYING: [&str; 8] = [
+const STAYING: [&str; 9] = [
     "nodes",
     "members",
     "cluster_keys",
+    "cluster_marks",
     "files",
     "file_contents",
     "file_chunks",

@@ -3,9 +3,9 @@
 
 use std::{io, sync::Arc};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use headwater_platform::{Environment, KeyFile, KeyRing, PlatformError};
-use headwater_store::Sealed;
+use headwater_store::{Member, MemberPart, Members as _, NodeName, Sealed};
 use headwater_store_postgres::PostgresStore;
 use tokio::runtime::Handle;
 
@@ -13,6 +13,9 @@ use super::secret::ClusterSecret;
 
 /// The purpose that the keys are sealed for.
 const PURPOSE: &str = "secret keys of the cluster";
+
+/// The purpose that the mark of the cluster is sealed for, and its text: that it can be opened is all that counts.
+const MARK: &str = "mark of the cluster";
 
 /// The place of a cluster's secret keys.
 #[derive(Clone)]
@@ -53,6 +56,39 @@ impl ClusterKeys {
         let sealed = self.seal(&first.to_string())?;
         let kept = self.database.begin_cluster_keys(&sealed).await?;
         self.open(&kept)
+    }
+
+    /// Checks that the living nodes of the database have the same secret, also where their secret keys are not in it.
+    ///
+    /// # Errors
+    /// They have another one; the database cannot be reached.
+    pub(in crate::serve) async fn check_mark(&self, node: &NodeName) -> Result<()> {
+        let Some(mark) = self.database.cluster_mark().await? else {
+            return Ok(());
+        };
+        if self.sealing.open(MARK, &mark).is_ok() {
+            return Ok(());
+        }
+        let members = self.database.members().await?;
+        let lives = |member: &Member| member.part != MemberPart::Lost && member.name != *node;
+        match members.iter().find(|member| lives(member)) {
+            // Of nodes that are gone: the secret may have been changed since.
+            None => Ok(()),
+            Some(other) => bail!(
+                "--cluster-secret: is not the one of the node {} on this database; give the secret that its other nodes have",
+                other.name.as_str()
+            ),
+        }
+    }
+
+    /// Leaves the mark by which a node with another secret is found out.
+    ///
+    /// # Errors
+    /// The living nodes have another secret; the database cannot be reached.
+    pub(in crate::serve) async fn leave_mark(&self, node: &NodeName) -> Result<()> {
+        self.check_mark(node).await?;
+        let mark = self.sealing.seal(&self.env, MARK, MARK.as_bytes())?;
+        Ok(self.database.set_cluster_mark(&mark).await?)
     }
 
     fn open(&self, sealed: &Sealed) -> Result<KeyRing> {

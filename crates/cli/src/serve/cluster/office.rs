@@ -31,6 +31,9 @@ use super::{
 
 /// The time between two looks at who leads.
 const LOOKED_EVERY: Duration = Duration::from_millis(500);
+/// The time for which a node that failed to take over leaves that to others: twice as long after each failure.
+const WITHDRAWN_FOR: Duration = Duration::from_secs(4);
+const WITHDRAWN_FOR_MAX: Duration = Duration::from_secs(64);
 /// The time in which a machine says that nobody listens.
 const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -49,6 +52,8 @@ pub(super) struct Office<'a> {
     is_ready: bool,
     /// The node that was told of last.
     told: Option<Leader>,
+    /// The time for which it withdraws if it fails to take over.
+    withdraws_for: Duration,
 }
 
 /// All that an office is made of.
@@ -90,6 +95,7 @@ impl<'a> Office<'a> {
             itself: parts.itself,
             is_ready: false,
             told: None,
+            withdraws_for: WITHDRAWN_FOR,
         }
     }
 
@@ -117,10 +123,10 @@ impl<'a> Office<'a> {
         }
     }
 
-    /// A node that drains leads only if nobody else could.
+    /// A node that drains leads only if nobody else could; one that failed tries again after a time.
     fn may_lead(&self) -> bool {
         let seen = *self.seen.borrow();
-        !(seen.is_draining && seen.has_successor)
+        !(seen.is_draining && seen.has_successor) && !self.itself.is_withdrawn()
     }
 
     async fn follow(&mut self, leader: Leader) -> Result<()> {
@@ -142,6 +148,9 @@ impl<'a> Office<'a> {
             address,
         };
         if self.door.followed().as_ref() != Some(&followed) {
+            if let Some(keys) = self.store.cluster_keys() {
+                keys.check_mark(&self.store.node).await?;
+            }
             self.door.set(Part::Follows(followed.clone()));
         }
         self.tell(&leader, "leads; this node passes requests on to it");
@@ -170,6 +179,8 @@ impl<'a> Office<'a> {
             Ok(None) => return Ok(None),
             Err(error) if self.is_ready => {
                 tracing::error!("cannot take over: {error:#}");
+                self.itself.withdraw(self.withdraws_for).await;
+                self.withdraws_for = WITHDRAWN_FOR_MAX.min(self.withdraws_for * 2);
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -185,6 +196,7 @@ impl<'a> Office<'a> {
         let borrowing = AbortOnDropHandle::new(tokio::spawn(borrower.run()));
         self.door.set(Part::Leads(running.router(), running.over()));
         self.told = None;
+        self.withdraws_for = WITHDRAWN_FOR;
         let name = self.store.node.as_str();
         self.setup.notes.note(&format!("this node ({name}) leads"));
         if let Err(error) = self.be_ready() {
@@ -232,6 +244,9 @@ impl<'a> Office<'a> {
     async fn begin(&self) -> Result<Option<(Running, Arc<SpreadEngine>)>> {
         if !self.store.prepare().await? {
             return Ok(None);
+        }
+        if let Some(keys) = self.store.cluster_keys() {
+            keys.leave_mark(&self.store.node).await?;
         }
         // A node that leads is known to the others before it is ready.
         self.itself.tell().await?;

@@ -16,8 +16,9 @@ use tokio::task::JoinSet;
 
 const SENDERS: usize = 4;
 /// Between two requests of one.
-const PACE: Duration = Duration::from_millis(50);
+const PACE: Duration = Duration::from_millis(100);
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
+const LOOKED_EVERY: Duration = Duration::from_millis(20);
 /// More than a node lets a request wait.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Waits that are told.
@@ -58,6 +59,23 @@ impl Senders {
             tasks.spawn(send_on(urls.clone(), Arc::clone(&shared)));
         }
         Self { shared, tasks }
+    }
+
+    /// Waits until a request is accepted that was not sent yet.
+    pub(super) async fn accepted_another(&self) {
+        let next = self.shared.next.load(Relaxed);
+        let is_newer = |(id, _): &(u64, Duration)| *id >= next;
+        while !self
+            .shared
+            .accepted
+            .lock()
+            .unwrap()
+            .iter()
+            .rev()
+            .any(is_newer)
+        {
+            tokio::time::sleep(LOOKED_EVERY).await;
+        }
     }
 
     /// Lets each request be accepted.
@@ -112,9 +130,13 @@ async fn send_on(urls: Vec<String>, shared: Arc<Shared>) {
 
 async fn is_accepted(http: &reqwest::Client, url: &str, id: u64) -> bool {
     let sent = http.post(url).json(&json!({"id": id})).send().await;
-    match sent.map(|answer| answer.status().as_u16()) {
-        Ok(200) => true,
-        Ok(408 | 429 | 500..) | Err(_) => false,
-        Ok(status) => panic!("a request was answered {status}"),
+    let Ok(answer) = sent else { return false };
+    match answer.status().as_u16() {
+        200 => true,
+        408 | 429 | 500.. => false,
+        status => panic!(
+            "a request was answered {status} by {url}: {:?}",
+            answer.text().await
+        ),
     }
 }

@@ -1,0 +1,71 @@
+//! The server of a database, and the pools of connections to it.
+
+use std::{str::FromStr as _, time::Duration};
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use headwater_store::StoreError;
+use tokio_postgres::Config;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::tls;
+
+/// The time in which a connection is there.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
+/// The time after which a server that does not answer counts as lost.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+const PROBED_EVERY: Duration = Duration::from_secs(2);
+/// The time that a step waits for a connection while others have them all.
+const FREE_WITHIN: Duration = Duration::from_secs(30);
+
+/// A server, and the way to it.
+pub(crate) struct Server {
+    config: Config,
+    tls: MakeRustlsConnect,
+}
+
+impl Server {
+    /// The server of that URL.
+    ///
+    /// # Errors
+    /// `Unavailable` when the URL, or the authorities that it names, cannot be read.
+    pub(crate) fn at(url: &str) -> Result<Self, StoreError> {
+        let (url, tls) = tls::of(url)?;
+        let mut config = Config::from_str(&url)
+            .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
+        config
+            .application_name("headwater")
+            .connect_timeout(CONNECTED_WITHIN)
+            .tcp_user_timeout(ANSWERED_WITHIN)
+            .keepalives_idle(ANSWERED_WITHIN)
+            .keepalives_interval(PROBED_EVERY)
+            .keepalives_retries(3);
+        Ok(Self { config, tls })
+    }
+
+    /// A pool of so many connections, which begin when they are needed.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be set up.
+    pub(crate) fn pool(&self, connections: usize) -> Result<Pool, StoreError> {
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let manager = Manager::from_config(self.config.clone(), self.tls.clone(), recycling);
+        Pool::builder(manager)
+            .max_size(connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(FREE_WITHIN))
+            .create_timeout(Some(ANSWERED_WITHIN))
+            .build()
+            .map_err(|error| StoreError::unavailable("setting up connections", error))
+    }
+}
+
+/// A connection of a pool, as soon as one is free.
+///
+/// # Errors
+/// `Unavailable` when the server cannot be reached.
+pub(crate) async fn connect(pool: &Pool) -> Result<Object, StoreError> {
+    let connected = pool.get().await;
+    connected.map_err(|error| StoreError::unavailable("connecting to the database", error))
+}

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use deadpool_postgres::{Object, Pool, PoolError};
+use deadpool_postgres::Object;
 use headwater_store::StoreError;
 use tokio_postgres::{
     Error, Row, SimpleQueryMessage, Statement,
@@ -162,18 +162,6 @@ impl Connection {
     pub(crate) async fn exists(&self, sql: &str, params: Params<'_>) -> Result<bool, Error> {
         Ok(!self.query(sql, params).await?.is_empty())
     }
-}
-
-/// A connection of the pool, once one is free.
-pub(crate) async fn connect(pool: &Pool) -> Result<Object, StoreError> {
-    const STEP: &str = "connecting to the database";
-    pool.get().await.map_err(|error| match error {
-        PoolError::Backend(error) => failed(STEP)(error),
-        error @ (PoolError::Timeout(_)
-        | PoolError::Closed
-        | PoolError::NoRuntimeSpecified
-        | PoolError::PostCreateHook(_)) => StoreError::unavailable(STEP, error),
-    })
 }
 
 /// Wraps a database error with the failed step. Only errors of the database engine are worth a retry.

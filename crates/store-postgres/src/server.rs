@@ -2,12 +2,12 @@
 
 use std::{str::FromStr as _, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use headwater_store::StoreError;
 use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::tls;
+use crate::{connection::failed, tls};
 
 /// The time in which a connection is there.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
@@ -66,6 +66,12 @@ impl Server {
 /// # Errors
 /// `Unavailable` when the server cannot be reached.
 pub(crate) async fn connect(pool: &Pool) -> Result<Object, StoreError> {
-    let connected = pool.get().await;
-    connected.map_err(|error| StoreError::unavailable("connecting to the database", error))
+    const STEP: &str = "connecting to the database";
+    pool.get().await.map_err(|error| match error {
+        PoolError::Backend(error) => failed(STEP)(error),
+        error @ (PoolError::Timeout(_)
+        | PoolError::Closed
+        | PoolError::NoRuntimeSpecified
+        | PoolError::PostCreateHook(_)) => StoreError::unavailable(STEP, error),
+    })
 }

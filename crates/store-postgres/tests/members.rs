@@ -153,7 +153,7 @@ async fn a_member_joins_a_database_of_the_version_before() {
     assert!(two.joins(ONE, false).await.has_successor);
     assert_eq!(two.store.cluster_mark().await.unwrap(), None);
     two.store.knows_schema().await.unwrap();
-    assert!(two.store.prepare(None).await.unwrap());
+    assert!(two.store.prepare(&NodeName::new(ONE)).await.unwrap());
     assert!(two.member(ONE).await.unwrap().can_lead);
     two.sql("UPDATE schema_version SET version = version + 1")
         .await;

@@ -26,7 +26,7 @@ impl<'a> Trial<'a> {
             ["--primary", kills] => Ok(Self {
                 test: "a_primary_that_is_killed_takes_nothing_with_it_that_was_accepted",
                 is_apart: true,
-                environment: vec![("HEADWATER_PRIMARY_KILLS", number("--primary", *kills)?)],
+                environment: vec![("HEADWATER_PRIMARY_KILLS", number("--primary", kills)?)],
             }),
             ["--upgrade-from", program] => Ok(Self {
                 test: "an_upgrade_of_one_node_after_the_other_loses_nothing",
@@ -41,7 +41,7 @@ impl<'a> Trial<'a> {
         let (mut faults, mut environment) = (FAULTS, Vec::new());
         for pair in arguments.chunks(2) {
             match pair {
-                ["--faults", value] => faults = number("--faults", *value)?,
+                ["--faults", value] => faults = number("--faults", value)?,
                 ["--seed", value] => environment.push(("HEADWATER_TEST_SEED", *value)),
                 _ => bail!("{USAGE}"),
             }

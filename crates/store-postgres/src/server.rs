@@ -2,7 +2,9 @@
 
 use std::{str::FromStr as _, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+};
 use headwater_store::StoreError;
 use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;

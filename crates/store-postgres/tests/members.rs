@@ -1,5 +1,10 @@
 //! The members of a cluster: who leads, who could take over, and what the others see of them. Embedded stores have none.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; the lint's exemption does not reach helpers"
+)]
+
 #[path = "harness/server.rs"]
 mod server;
 

@@ -31,14 +31,16 @@ pub(super) async fn serve(
     let listener = prepare(setup, &store, listener)
         .await
         .inspect_err(|_| setup.data_dir.leave_as_found())?;
-    let started = Running::start(setup, store, mail, |engine| engine).await.inspect_err(|_| {
-        let data_dir = &setup.data_dir;
-        // A database stays, and with it what only the keys in the folder open.
-        let has_keys = data_dir.has_secret_keys() || data_dir.has_api_key();
-        if setup.options.database_url.is_none() || !has_keys {
-            data_dir.leave_as_found();
-        }
-    })?;
+    let started = Running::start(setup, store, mail, |engine| engine)
+        .await
+        .inspect_err(|_| {
+            let data_dir = &setup.data_dir;
+            // A database stays, and with it what only the keys in the folder open.
+            let has_keys = data_dir.has_secret_keys() || data_dir.has_api_key();
+            if setup.options.database_url.is_none() || !has_keys {
+                data_dir.leave_as_found();
+            }
+        })?;
     let Some(running) = started else {
         bail!(AT_ONCE);
     };

@@ -3,6 +3,7 @@
 //! rules, `docs/decisions/0029-one-node-leads.md` the reasons.
 
 mod address;
+mod asking;
 mod borrowing;
 mod connecting;
 mod door;
@@ -18,7 +19,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, Result};
 use futures::future::join;
 use headwater_store_postgres::PostgresStore;
-use tokio::{net::TcpListener, time::timeout};
+use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -32,8 +33,8 @@ use self::{
 };
 pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use super::{
-    arguments::ServeArguments, network::Network, node, setup::Setup, stop_signals::StopSignals,
-    store::NodeStore, systemd,
+    arguments::ServeArguments, network::Network, node, running::Ended, setup::Setup,
+    stop_signals::StopSignals, store::NodeStore, systemd,
 };
 use crate::usage_error::UsageError;
 
@@ -145,7 +146,24 @@ pub(super) async fn serve(
     };
     systemd::stopping();
     stopping.cancel();
-    let ended = match stopped {
+    let ended = ended(setup, stopped, &lending, public, &mut signals).await;
+    membership.end().await;
+    if let Some(ended) = ended {
+        ended.close().await;
+    }
+    setup.notes.note("stopped");
+    Ok(())
+}
+
+/// Ends the part that the node had: everything that it has taken has its grace. `Some` of a node that led.
+async fn ended(
+    setup: &Setup<'_>,
+    stopped: Stopped,
+    lending: &Lending,
+    public: JoinHandle<()>,
+    signals: &mut StopSignals,
+) -> Option<Ended> {
+    match stopped {
         Stopped::Leading(running) => {
             running.tell_stopping(setup.notes);
             let ended = running.stop(setup.notes, signals.another()).await;
@@ -156,6 +174,7 @@ pub(super) async fn serve(
             Some(ended)
         }
         Stopped::Following => {
+            let grace = node::shutdown_grace(&setup.options);
             setup.notes.note(
                 "stopping: requests that are being passed on, and runs for the node that leads, have the time of --shutdown-grace to \
                  end",
@@ -166,13 +185,7 @@ pub(super) async fn serve(
             }
             None
         }
-    };
-    membership.end().await;
-    if let Some(ended) = ended {
-        ended.close().await;
     }
-    setup.notes.note("stopped");
-    Ok(())
 }
 
 /// The store as a node of the cluster has it, once nothing speaks against this node.

@@ -76,9 +76,12 @@ struct Lender {
     under_way: Mutex<HashMap<Call, WorkerOwner>>,
     /// The owners that may have a place.
     owners: Mutex<HashSet<WorkerOwner>>,
-    wanted: Mutex<HashMap<(Call, Wanted), oneshot::Sender<(Given, Bytes)>>>,
+    wanted: Mutex<HashMap<(Call, Wanted), oneshot::Sender<Parcel>>>,
     questions: Mutex<Questions>,
 }
+
+/// A part of a component, with the bytes beside it.
+type Parcel = (Given, Bytes);
 
 /// Questions of runs that wait for their answers.
 #[derive(Default)]
@@ -105,7 +108,7 @@ impl Conversation {
                 },
                 Some((call, message)) = self.messages.recv() => lender.tell(call, message),
                 Some((errand, is_done)) = self.errands.recv() => {
-                    // Whoever waits for it has heard all that the runs said before.
+                    // All that the runs said before is heard before.
                     while let Ok((call, message)) = self.messages.try_recv() {
                         lender.tell(call, message);
                     }
@@ -304,7 +307,7 @@ struct State {
 }
 
 impl State {
-    async fn want(&self, what: Wanted) -> Result<(Given, Bytes), EngineError> {
+    async fn want(&self, what: Wanted) -> Result<Parcel, EngineError> {
         let (waiting, given) = oneshot::channel();
         let call = self.call;
         self.lender.wanted.lock().insert((call, what), waiting);

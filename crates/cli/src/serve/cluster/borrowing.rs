@@ -1,15 +1,13 @@
 //! Borrowing the workers of the nodes that follow, as long as this one leads.
 
-use std::{
-    collections::HashSet, convert::Infallible, io, num::NonZeroUsize, sync::Arc, time::Duration,
-};
+use std::{collections::HashSet, io, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
     extract::Request,
     http::{HeaderValue, Method, Uri, header},
 };
-use futures::{StreamExt as _, stream};
+use futures::StreamExt as _;
 use headwater_engine::remote::{SpreadEngine, Weight, Wire};
 use headwater_store::{Member, MemberPart, Members as _, NodeName};
 use headwater_store_postgres::PostgresStore;
@@ -17,8 +15,8 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 
 use super::{
     address::NodeAddress,
+    asking::{LEADER, PROCESSORS, VERSION, WORD, body_of, processors},
     connecting::Connecting,
-    lending::{LEADER, PROCESSORS, VERSION, WORD, processors},
     secret::{ClusterSecret, Saying},
 };
 
@@ -135,12 +133,4 @@ impl Borrower {
         headers.insert(VERSION, HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
         Ok(request)
     }
-}
-
-/// A body of the pieces, as they come.
-pub(super) fn body_of(pieces: mpsc::UnboundedReceiver<bytes::Bytes>) -> Body {
-    Body::from_stream(stream::unfold(pieces, |mut pieces| async {
-        let piece = pieces.recv().await?;
-        Some((Ok::<_, Infallible>(piece), pieces))
-    }))
 }

@@ -1,6 +1,6 @@
 //! Lending the workers of a node that follows to the one that leads.
 
-use std::{io, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -20,19 +20,10 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{
     super::{data_dir::bind_socket, server::Server},
-    borrowing::body_of,
+    asking::{LEADER, PROCESSORS, VERSION, WORD, body_of, processors},
     door::{Door, Followed},
     secret::{ClusterSecret, Saying},
 };
-
-/// The header with the word of a node that asks for workers.
-pub(super) const WORD: HeaderName = HeaderName::from_static("headwater-workers");
-/// The header with the name of the node that asks.
-pub(super) const LEADER: HeaderName = HeaderName::from_static("headwater-leader");
-/// The header with its version: the words about runs may be others in the next one.
-pub(super) const VERSION: HeaderName = HeaderName::from_static("headwater-version");
-/// The header of the answer with the processors of the machine that lends.
-pub(super) const PROCESSORS: HeaderName = HeaderName::from_static("headwater-processors");
 
 /// The workers of this node, which it lends as long as it follows.
 pub(super) struct Lending {
@@ -163,13 +154,9 @@ impl Lending {
 
 /// Whether the node that is followed asks, and is of the same version.
 fn is_of(followed: &Followed, headers: &HeaderMap) -> bool {
-    let is = |name: &HeaderName, text: &str| headers.get(name).is_some_and(|value| value == text);
-    is(&LEADER, followed.name.as_str()) && is(&VERSION, env!("CARGO_PKG_VERSION"))
-}
-
-/// The processors of this machine.
-pub(super) fn processors() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    let said = |name: HeaderName| headers.get(name);
+    said(LEADER).is_some_and(|leader| leader == followed.name.as_str())
+        && said(VERSION).is_some_and(|version| version == env!("CARGO_PKG_VERSION"))
 }
 
 impl Lent {

@@ -126,7 +126,8 @@ impl<'a> Office<'a> {
     /// A node that drains leads only if nobody else could; one that failed tries again after a time.
     fn may_lead(&self) -> bool {
         let seen = *self.seen.borrow();
-        !(seen.is_draining && seen.has_successor) && !self.itself.is_withdrawn()
+        let leaves_it = seen.is_draining && seen.has_successor;
+        !leaves_it && !self.itself.is_withdrawn()
     }
 
     async fn follow(&mut self, leader: Leader) -> Result<()> {
@@ -209,7 +210,7 @@ impl<'a> Office<'a> {
             () = running.replaced() => End::Replaced,
             () = drained(&mut self.seen) => End::Drained,
         };
-        // What it has borrowed ends with the term.
+        // Workers are borrowed for the term alone.
         drop(borrowing);
         match end {
             End::Signal => Ok(Some(Stopped::Leading(running))),

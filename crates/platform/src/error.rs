@@ -190,6 +190,9 @@ impl From<Rejection> for PlatformError {
     fn from(rejection: Rejection) -> Self {
         let stage = match rejection.stage {
             BuildStage::Fetch => "cannot fetch the component's code from its URL",
+            BuildStage::Resolve if rejection.error.name == "SyntaxError" => {
+                "the component's code does not parse"
+            }
             BuildStage::Resolve => "cannot build the component's code or resolve its imports",
             BuildStage::Evaluate => "the component failed to evaluate",
         };

@@ -1,12 +1,64 @@
 //! Text for a terminal of some width: lines are broken between words, and words stay whole. Everything else than a terminal
 //! gets lines as they are (`output`).
 
-/// A message of whole sentences. Indented lines, such as those of code, stay as they are.
+const CUT: &str = "…";
+
+/// A message of whole sentences. Indented lines, such as those of code, stay as they are; a long one with a mark below it is
+/// cut around the mark, which would be below something else if the terminal broke the line.
 pub(crate) fn message(text: &str, width: usize) -> String {
-    each_line(text, |line| match line.starts_with([' ', '\t']) {
-        true => line.to_owned(),
-        false => wrapped(line, "", width),
-    })
+    let lines: Vec<&str> = text.split('\n').collect();
+    let shown = lines.iter().enumerate().map(|(at, line)| {
+        let above = at.checked_sub(1).and_then(|above| lines.get(above));
+        match lines.get(at + 1).filter(|below| is_mark(below)) {
+            Some(mark) => cut(line, mark, width),
+            None if is_mark(line) && above.is_some_and(|above| is_long(above, width)) => {
+                part(line, start(line, width), width)
+            }
+            None if line.starts_with([' ', '\t']) => (*line).to_owned(),
+            None => wrapped(line, "", width),
+        }
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line marks a place in the one above it.
+fn is_mark(line: &str) -> bool {
+    let mark = line.trim();
+    !mark.is_empty() && mark.chars().all(|char| matches!(char, '^' | '~'))
+}
+
+fn is_long(line: &str, width: usize) -> bool {
+    line.chars().nth(width).is_some()
+}
+
+/// A line of code, cut around the mark if it is longer than the terminal is wide.
+fn cut(line: &str, mark: &str, width: usize) -> String {
+    if !is_long(line, width) {
+        return line.to_owned();
+    }
+    let start = start(mark, width);
+    let mut shown = part(line, start, width);
+    if let Some(first) = shown.chars().next().filter(|_| start > 0) {
+        shown.replace_range(..first.len_utf8(), CUT);
+    }
+    if is_long(line, start + width) {
+        shown.pop();
+        shown.push_str(CUT);
+    }
+    shown
+}
+
+/// The first character to show: the mark is on the first line of the terminal, and some code before it.
+fn start(mark: &str, width: usize) -> usize {
+    let column = mark.chars().take_while(|char| *char == ' ').count();
+    match column < width.saturating_sub(width / 4) {
+        true => 0,
+        false => column - width / 3,
+    }
+}
+
+fn part(line: &str, start: usize, width: usize) -> String {
+    line.chars().skip(start).take(width).collect()
 }
 
 /// A report of paragraphs and lists: a line goes on below its own beginning, an item of a list behind its dash.
@@ -59,6 +111,26 @@ mod tests {
             "error: the feed\nis at\nhttps://example.com/feed.xml\n    at run (a.mjs:1:1)"
         );
         assert_eq!(message("a b", 80), "a b");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mark_below_it() {
+        let code = "  const one = 1; const two = ; const three = 3;";
+        let mark = "                             ~";
+        let shown = message(
+            &format!("Expression expected\n\n{code}\n{mark}\n    at a.mjs:1:28"),
+            30,
+        );
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines[2], "…st two = ; const three = 3;");
+        assert_eq!(lines[3], "          ~");
+        let fits = format!("{code}\n{mark}");
+        assert_eq!(message(&fits, 80), fits);
+        let near = "  ~";
+        assert_eq!(
+            message(&format!("{code}\n{near}"), 20),
+            format!("  const one = 1; co…\n{near}")
+        );
     }
 
     #[test]

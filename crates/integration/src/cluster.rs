@@ -38,7 +38,7 @@ impl NodeBuilder {
         let files = CertificateFiles::of(&[&address.ip().to_string()]);
         let builder = builder
             .encrypted(&files)
-            .flag(&format!("--ca-file={}", files.authority().display()))
+            .flag(&format!("--ca-certificate={}", files.authority().display()))
             .env("HEADWATER_NODE_ADDRESS", &format!("https://{address}"));
         (builder, files)
     }

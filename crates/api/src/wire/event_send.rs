@@ -11,7 +11,7 @@ use super::{delivery::Attempt, id};
 
 /// An event, and the URL that is to get it.
 #[derive(Debug, Deserialize, ToSchema)]
-#[schema(example = json!({"emitter_id": "dc_…", "event_id": "1700000000000-0", "url": "https://example.com/events"}))]
+#[schema(example = json!({"emitter_id": "dc_…", "event_id": "1700000000000-0", "url": "http://example.com/events"}))]
 pub(crate) struct SendEvent {
     /// Its source or workflow; `source_id` means the same.
     #[serde(alias = "source_id")]

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use futures::{StreamExt as _, stream};
 use headwater_engine::{
-    Engine, Entry, RunMessage,
+    Engine, Entry, RunMessage, StoreRequest,
     remote::{self, SpreadEngine, Weight, Wire},
 };
 use headwater_model::outcome::Outcome;
@@ -12,7 +12,7 @@ use serde_json::{Map, json, value::RawValue};
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Node, Source};
+use crate::harness::{Node, Running, Source};
 
 /// A machine that borrows, and one that lends.
 struct Pair {
@@ -144,8 +144,8 @@ async fn questions_of_a_run_are_answered_here() {
         .await;
     let mut asked = Vec::new();
     let outcome = loop {
-        match running.messages.recv().await.expect("the run to go on").1 {
-            RunMessage::StoreAsked(mut request) => {
+        match self::asked(&mut running).await {
+            Ok(mut request) => {
                 assert_eq!(request.store, "a store");
                 request.reply.room().await;
                 let null = RawValue::from_string("null".to_owned()).unwrap();
@@ -157,8 +157,7 @@ async fn questions_of_a_run_are_answered_here() {
                 });
                 asked.push(format!("{:?}", request.operation));
             }
-            RunMessage::Outcome(outcome) => break outcome,
-            message => panic!("{message:?}"),
+            Err(outcome) => break outcome,
         }
     };
     let value = Some(json!([null, true, "data store \"a store\": not now"]));
@@ -245,9 +244,13 @@ async fn runs_are_lost_with_the_conversation_and_nothing_is_left_of_them() {
 async fn a_lender_that_leaves_ends_its_runs_first_and_gets_no_more() {
     let pair = Pair::with_weight(1).await;
     let conversation = pair.lend(MUCH);
-    let (busy, other) = (Source::named("steer"), Source::named("steer"));
-    let mut waiting = pair.spread.steer(&busy, "waitForRelease").await;
-    waiting.has_begun().await;
+    let (busy, other) = (Source::named("store"), Source::named("steer"));
+    let props = json!({"data": {"$data_store": "a store"}});
+    let mut running = pair
+        .spread
+        .invoke(&busy, Entry::Run, json!({}), props)
+        .await;
+    let mut asked = asked(&mut running).await.expect("a question");
     conversation.leaving.cancel();
     loop {
         pair.spread
@@ -258,10 +261,28 @@ async fn a_lender_that_leaves_ends_its_runs_first_and_gets_no_more() {
             break;
         }
     }
-    pair.spread.run(&busy, json!({"deed": "release"})).await;
-    waiting.collect().await.returned();
+    let outcome = loop {
+        asked.reply.answer(Ok(None));
+        match self::asked(&mut running).await {
+            Ok(next) => asked = next,
+            Err(outcome) => break outcome,
+        }
+    };
+    assert!(matches!(outcome, Outcome::Returned { .. }), "{outcome:?}");
     conversation.lending.await.unwrap();
     assert_eq!(pair.lender.engine.status().source_workers, 0);
+}
+
+/// The next question of a run.
+///
+/// # Errors
+/// It has ended like this.
+async fn asked(running: &mut Running) -> Result<StoreRequest, Outcome> {
+    match running.messages.recv().await.expect("the run to go on").1 {
+        RunMessage::StoreAsked(request) => Ok(request),
+        RunMessage::Outcome(outcome) => Err(outcome),
+        message => panic!("{message:?}"),
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

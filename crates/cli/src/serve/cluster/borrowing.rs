@@ -5,7 +5,7 @@ use std::{collections::HashSet, io, num::NonZeroUsize, sync::Arc, time::Duration
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderValue, Method, Uri, header},
+    http::{HeaderValue, Method, StatusCode, Uri, header},
 };
 use futures::StreamExt as _;
 use headwater_engine::remote::{SpreadEngine, Weight, Wire};
@@ -24,6 +24,16 @@ use super::{
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
 /// The time in which a node ends a former conversation and starts its workers, on a machine under load.
 const LENT_WITHIN: Duration = Duration::from_secs(30);
+
+/// The time after which a node is asked again that could not be reached: its log is to be read by people.
+const REACHED_AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// The reason why a node lends no workers.
+enum Unlent {
+    /// It does not follow this one, or cannot start its engine.
+    Refused(StatusCode),
+    Unreached(String),
+}
 
 /// The node that borrows.
 #[derive(Clone)]
@@ -90,21 +100,31 @@ impl Borrower {
                 tracing::info!(node = name, "a node lends its workers");
                 self.engine.borrow_from(name, weight, wire);
             }
-            Ok(Err(reason)) => tracing::debug!(node = name, reason, "a node lends no workers"),
+            Ok(Err(Unlent::Refused(status))) => {
+                tracing::debug!(node = name, %status, "a node lends no workers");
+            }
+            Ok(Err(Unlent::Unreached(reason))) => {
+                tracing::warn!(
+                    node = name,
+                    reason,
+                    "a node that could lend workers cannot be reached"
+                );
+                tokio::time::sleep(REACHED_AGAIN_AFTER).await;
+            }
             Err(_) => tracing::warn!(node = name, "a node does not say whether it lends workers"),
         }
         member.name
     }
 
-    async fn ask(&self, address: &NodeAddress) -> Result<(Weight, Wire), String> {
-        let mut connection = self.connecting.connect(address).await?;
+    async fn ask(&self, address: &NodeAddress) -> Result<(Weight, Wire), Unlent> {
+        let connected = self.connecting.connect(address).await;
+        let mut connection = connected.map_err(Unlent::Unreached)?;
         let (outgoing, pieces) = mpsc::unbounded_channel();
-        let answer = connection
-            .send_request(self.request(address, pieces)?)
-            .await;
-        let answer = answer.map_err(|error| error.to_string())?;
+        let request = self.request(address, pieces).map_err(Unlent::Unreached)?;
+        let answer = connection.send_request(request).await;
+        let answer = answer.map_err(|error| Unlent::Unreached(error.to_string()))?;
         if !answer.status().is_success() {
-            return Err(format!("it answered {}", answer.status()));
+            return Err(Unlent::Refused(answer.status()));
         }
         let processors = answer.headers().get(PROCESSORS);
         let processors = processors.and_then(|count| count.to_str().ok()?.parse().ok());

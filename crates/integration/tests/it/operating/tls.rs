@@ -133,8 +133,8 @@ async fn a_start_without_a_usable_pair_is_refused_by_the_name_of_the_option() {
     let cert = format!("--tls-cert={}", files.cert().display());
     let key = format!("--tls-key={}", files.key().display());
     for (flags, told) in [
-        (vec![&*cert], "--tls-key: is missing"),
-        (vec![&*key], "--tls-cert: is missing"),
+        (vec![&*cert], "--tls-key: must be given with --tls-cert"),
+        (vec![&*key], "--tls-cert: must be given with --tls-key"),
         (
             vec![&*cert, "--tls-key=none.pem"],
             "--tls-key: cannot read none.pem",

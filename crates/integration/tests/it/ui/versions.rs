@@ -144,8 +144,8 @@ async fn a_run_is_done_again_on_the_code_of_now_or_tried_on_that_of_then() {
     node.put(&source.path(), body).await.is(200);
     let asked = visitor.get(&again).await.is(200).text;
     for part in [
-        "Run on the code of now (2.0.0)",
-        "Try the code of then (1.0.0)",
+        "Run on the code of now (<bdi>2.0.0</bdi>)",
+        "Try the code of then (<bdi>1.0.0</bdi>)",
         "A run keeps no event",
     ] {
         assert!(asked.contains(part), "{part}: {asked}");

@@ -451,6 +451,9 @@ pub trait Engine: Send + Sync + 'static {
         BTreeMap::new()
     }
 
+    /// Sets whether a machine is to be given nothing more. Does nothing in an engine of one machine.
+    fn spare(&self, _machine: &str, _is_spared: bool) {}
+
     /// Tries whether the folders for the code of components can be written. Does nothing in an engine without such folders.
     ///
     /// # Errors

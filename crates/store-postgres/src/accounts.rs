@@ -17,9 +17,9 @@ use crate::{account_rows, connects, store::PostgresStore};
 impl Accounts for PostgresStore {
     async fn create_account(&self, account: Account) -> Result<(), StoreError> {
         let account = &account;
-        self.write_statement(|connection| async move {
-            account_rows::create(&connection, account).await
-        })
+        self.write_locking(
+            |connection| async move { account_rows::create(&connection, account).await },
+        )
         .await
     }
 
@@ -39,7 +39,7 @@ impl Accounts for PostgresStore {
 
     async fn renew_account(&self, renewal: Renewal) -> Result<bool, StoreError> {
         let renewal = &renewal;
-        self.write_statement(
+        self.write_locking(
             |connection| async move { account_rows::renew(&connection, renewal).await },
         )
         .await
@@ -52,7 +52,7 @@ impl Accounts for PostgresStore {
         health: Health,
     ) -> Result<(), StoreError> {
         let health = &health;
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             account_rows::note(&connection, id.as_str(), version, health).await
         })
         .await
@@ -72,7 +72,7 @@ impl Accounts for PostgresStore {
     }
 
     async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             account_rows::delete(&connection, id.as_str()).await
         })
         .await
@@ -114,7 +114,7 @@ impl Accounts for PostgresStore {
         now_at: EpochSeconds,
     ) -> Result<bool, StoreError> {
         let sealed = &sealed;
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             connects::await_callback(
                 &connection,
                 id.as_str(),

@@ -12,6 +12,7 @@ use headwater_store::{
 use self::rows::first_id;
 use crate::{
     connection::{Connection, failed},
+    database::Transaction,
     row::{name_of, signed, to_json},
     store::PostgresStore,
 };
@@ -53,7 +54,7 @@ impl Audit for PostgresStore {
         let before = &*first_id(before_ms);
         let has_work = |connection: Connection| async move { has_older(&connection, before).await };
         let step = |connection: Connection| async move { expire(&connection, before, limit).await };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Writing, has_work, step).await
     }
 }
 

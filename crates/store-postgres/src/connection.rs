@@ -193,6 +193,8 @@ pub(crate) fn is_overtaken(error: &StoreError) -> bool {
             || pooling::is_of_pooler(code)
             || *code == SqlState::T_R_SERIALIZATION_FAILURE
             || *code == SqlState::T_R_DEADLOCK_DETECTED
+            // Of statements that were sent together, the first error may not be the one that is seen first.
+            || *code == SqlState::IN_FAILED_SQL_TRANSACTION
     })
 }
 
@@ -240,25 +242,4 @@ fn told(error: &Error) -> String {
         (None, Some(cause)) => format!("{error}: {cause}"),
         (None, None) => error.to_string(),
     }
-}
-
-/// Runs a part of a transaction that is kept or rolled back as a whole.
-pub(crate) async fn savepoint<T, E: From<StoreError>>(
-    connection: &Connection,
-    part: impl Future<Output = Result<T, E>> + Send,
-) -> Result<T, E> {
-    let run = async |sql: &str| connection.run(sql).await;
-    run("SAVEPOINT part")
-        .await
-        .map_err(failed("setting a savepoint"))?;
-    let result = part.await;
-    if result.is_err() {
-        run("ROLLBACK TO part")
-            .await
-            .map_err(failed("rolling back"))?;
-    }
-    run("RELEASE part")
-        .await
-        .map_err(failed("releasing a savepoint"))?;
-    result
 }

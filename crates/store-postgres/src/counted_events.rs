@@ -11,7 +11,7 @@ use headwater_store::StoreError;
 
 use crate::{
     connection::{Connection, Params, failed},
-    row::get,
+    row::{get, list},
 };
 
 /// The number of classes, whose codes begin with 0.
@@ -55,35 +55,6 @@ impl Change {
         self.classes
     }
 
-    /// Counts for the channels; emitters keep the rest in their row.
-    pub(crate) async fn write_channels(
-        &self,
-        connection: &Connection,
-        emitter: &str,
-    ) -> Result<(), StoreError> {
-        for (channel, events) in &self.channels {
-            connection
-                .execute(
-                    "INSERT INTO channel_events AS counted (emitter_id, channel, events) VALUES ($1, $2, $3)
-                     ON CONFLICT (emitter_id, hash_of(channel)) DO UPDATE SET events = counted.events + $3",
-                    &[&emitter, &channel, &events],
-                )
-                .await
-                .map_err(failed("counting events"))?;
-        }
-        let has_gone = self.channels.values().any(|events| *events < 0);
-        if has_gone {
-            connection
-                .execute(
-                    "DELETE FROM channel_events WHERE emitter_id = $1 AND events = 0",
-                    &[&emitter],
-                )
-                .await
-                .map_err(failed("counting events"))?;
-        }
-        Ok(())
-    }
-
     async fn write(&self, connection: &Connection, emitter: &str) -> Result<(), StoreError> {
         let [ordinary, errors, logs, scheduled] = self.classes;
         connection
@@ -96,8 +67,43 @@ impl Change {
             )
             .await
             .map_err(failed("counting events"))?;
-        self.write_channels(connection, emitter).await
+        write_channels(connection, &[(emitter, self)]).await
     }
+}
+
+/// Counts for the channels of emitters, which keep the rest in their rows.
+pub(crate) async fn write_channels(
+    connection: &Connection,
+    changes: &[(&str, &Change)],
+) -> Result<(), StoreError> {
+    let of_emitters = changes.iter();
+    let counts: Vec<_> = of_emitters
+        .flat_map(|(emitter, change)| change.channels.iter().map(move |count| (*emitter, count)))
+        .collect();
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let emitters = list(&counts, |(emitter, _)| *emitter);
+    connection
+        .execute(
+            "INSERT INTO channel_events AS counted (emitter_id, channel, events)
+             SELECT emitter_id, channel, events
+             FROM unnest($1::text[], $2::text[], $3::bigint[]) AS change (emitter_id, channel, events)
+             ON CONFLICT (emitter_id, hash_of(channel)) DO UPDATE SET events = counted.events + excluded.events",
+            &[
+                &emitters,
+                &list(&counts, |(_, (channel, _))| channel.as_str()),
+                &list(&counts, |(_, (_, events))| **events),
+            ],
+        )
+        .await
+        .map_err(failed("counting events"))?;
+    if counts.iter().any(|(_, (_, events))| **events < 0) {
+        let gone = "DELETE FROM channel_events WHERE emitter_id = ANY($1) AND events = 0";
+        let deleted = connection.execute(gone, &[&emitters]).await;
+        deleted.map_err(failed("counting events"))?;
+    }
+    Ok(())
 }
 
 /// Deletes the events that match the condition, and counts them no more. Returns their number.

@@ -27,7 +27,7 @@ use headwater_store::{
     Viewer, WebhookBacklog,
 };
 
-use crate::{connection::Connection, store::PostgresStore};
+use crate::{connection::Connection, database::Transaction, store::PostgresStore};
 
 #[async_trait]
 impl Deliveries for PostgresStore {
@@ -73,14 +73,14 @@ impl Deliveries for PostgresStore {
         leases: &[DeliveryLease],
         expires_at_ms: EpochMs,
     ) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             claims::extend(&connection, leases, expires_at_ms).await
         })
         .await
     }
 
     async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move { claims::release(&connection, leases).await })
+        self.write_locking(|connection| async move { claims::release(&connection, leases).await })
             .await
     }
 
@@ -177,7 +177,7 @@ impl Deliveries for PostgresStore {
         let step = |connection: Connection| async move {
             trim::trim(&connection, keep, dead_before_ms, limit).await
         };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Writing, has_work, step).await
     }
 }
 

@@ -1,5 +1,8 @@
 //! The rows of emitters: owner, lease, last event id and dedupe state of each, read and written together.
 
+use std::collections::BTreeMap;
+
+use futures::try_join;
 use headwater_model::{
     dedupe,
     id::{EventId, RunnableId},
@@ -10,10 +13,10 @@ use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    counted_events::Change,
+    counted_events::{self, Change},
     living::{self, InvocationLeases},
     owner::{self, Departure},
-    row::{from_json, get, moment, signed, to_json, unsigned},
+    row::{from_json, get, list, moment, signed, to_json, unsigned},
 };
 
 /// An emitter as a commit needs it.
@@ -68,14 +71,93 @@ pub(crate) async fn insert_free(
         .map(drop)
 }
 
-/// The emitter, whose lease nobody takes over before the step has ended: what the step writes may be nothing that a take-over
-/// reads, so that the database alone would not see one overtake the other.
-async fn locked(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
-    const LOCKED: &str = "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
-                          FROM emitters WHERE emitter_id = $1 FOR NO KEY UPDATE";
-    let failed = failed("reading an emitter");
-    let found = connection.query_opt(LOCKED, &[&id]).await;
-    found.map_err(failed)?.as_ref().map(emitter).transpose()
+/// The rows that a step locks until it has ended. What it writes may be nothing that others read, so that the database alone
+/// would not see one overtake the other.
+#[derive(Clone, Copy)]
+enum Lock {
+    /// The leases stay as they are.
+    OfLeases,
+    /// The rest of the rows does, too.
+    OfRows,
+    /// Nobody else depends on the leases.
+    ToLease,
+}
+
+impl Lock {
+    fn sql(self) -> &'static str {
+        match self {
+            Self::OfLeases => "FOR KEY SHARE",
+            Self::OfRows => "FOR NO KEY UPDATE",
+            Self::ToLease => "FOR UPDATE",
+        }
+    }
+}
+
+/// Emitters, and the epochs that have not ended of those that have leases.
+pub(crate) struct Locked {
+    emitters: BTreeMap<String, Emitter>,
+    epochs: Vec<i64>,
+}
+
+impl Locked {
+    /// The emitters of leases, to be written to.
+    pub(crate) async fn of(
+        connection: &Connection,
+        leases: &[&RunnableLease],
+    ) -> Result<Self, StoreError> {
+        Self::with(connection, leases, Lock::OfRows).await
+    }
+
+    /// The emitters of leases, for a step that only depends on those: commits need not wait for it.
+    pub(crate) async fn leased(
+        connection: &Connection,
+        leases: &[&RunnableLease],
+    ) -> Result<Self, StoreError> {
+        Self::with(connection, leases, Lock::OfLeases).await
+    }
+
+    async fn with(
+        connection: &Connection,
+        leases: &[&RunnableLease],
+        lock: Lock,
+    ) -> Result<Self, StoreError> {
+        let ids = list(leases, |lease| lease.runnable.as_str());
+        let epochs = list(leases, |lease| signed(lease.epoch.0));
+        let (emitters, epochs) = try_join!(
+            locked(connection, &ids, lock),
+            living::begun(connection, &epochs)
+        )?;
+        Ok(Self { emitters, epochs })
+    }
+
+    /// The emitter of the lease, if the lease is the current one.
+    pub(crate) fn under(&self, lease: &RunnableLease) -> Result<&Emitter, StoreError> {
+        let emitter = self.emitters.get(lease.runnable.as_str());
+        let emitter = emitter.ok_or_else(|| gone(&lease.runnable))?;
+        match emitter.is_under(lease) && self.epochs.contains(&signed(lease.epoch.0)) {
+            true => Ok(emitter),
+            false => Err(Conflict::LeaseLost.into()),
+        }
+    }
+}
+
+/// The emitters with these ids, by id, locked in the order of the ids.
+async fn locked(
+    connection: &Connection,
+    ids: &[&str],
+    lock: Lock,
+) -> Result<BTreeMap<String, Emitter>, StoreError> {
+    let sql = format!(
+        "SELECT emitter_id, user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
+         FROM emitters WHERE emitter_id = ANY($1) ORDER BY emitter_id {}",
+        lock.sql()
+    );
+    let found = connection.query(&sql, &[&ids]).await;
+    let found = found.map_err(failed("reading emitters"))?;
+    let found = found.iter();
+    found
+        .map(|row| Ok((get(row, "emitter_id")?, emitter(row)?)))
+        .collect()
 }
 
 fn emitter(row: &Row) -> Result<Emitter, StoreError> {
@@ -98,17 +180,13 @@ fn last(row: &Row) -> Result<Option<EventId>, StoreError> {
     }
 }
 
-/// The emitter of the lease, if the lease is the current one.
-pub(crate) async fn held(
+/// Makes sure that the lease is the current one, and stays it until the step has ended.
+pub(crate) async fn check_held(
     connection: &Connection,
     lease: &RunnableLease,
-) -> Result<Emitter, StoreError> {
-    let emitter = locked(connection, lease.runnable.as_str()).await?;
-    let emitter = emitter.ok_or_else(|| gone(&lease.runnable))?;
-    match emitter.is_under(lease) && !living::has_ended(connection, lease.epoch).await? {
-        true => Ok(emitter),
-        false => Err(Conflict::LeaseLost.into()),
-    }
+) -> Result<(), StoreError> {
+    let locked = Locked::of(connection, &[lease]).await?;
+    locked.under(lease).map(drop)
 }
 
 pub(crate) fn gone(runnable: &RunnableId) -> StoreError {
@@ -122,9 +200,8 @@ pub(crate) async fn lease(
     epoch: NodeEpoch,
     now_ms: EpochMs,
 ) -> Result<RunnableLease, StoreError> {
-    let emitter = locked(connection, runnable.as_str())
-        .await?
-        .ok_or_else(|| gone(runnable))?;
+    let found = locked(connection, &[runnable.as_str()], Lock::ToLease).await?;
+    let emitter = found.into_values().next().ok_or_else(|| gone(runnable))?;
     let mut lease = RunnableLease {
         runnable: runnable.clone(),
         epoch,
@@ -157,6 +234,7 @@ pub(crate) async fn release(
     connection: &Connection,
     lease: &RunnableLease,
 ) -> Result<(), StoreError> {
+    locked(connection, &[lease.runnable.as_str()], Lock::ToLease).await?;
     let released = connection
         .execute("UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = $1 AND lease_epoch = $2 AND fence = $3", &[&lease.runnable.as_str(), &signed(lease.epoch.0), &signed(lease.fence)]).await
         .map_err(failed("giving a runnable back"))?;
@@ -184,7 +262,8 @@ pub(crate) async fn last_id(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<EventId>, StoreError> {
-    match locked(connection, id).await? {
+    let found = locked(connection, &[id], Lock::OfRows).await?;
+    match found.into_values().next() {
         Some(emitter) => Ok(emitter.last),
         None => Err(match id.parse() {
             Ok(runnable) => gone(&runnable),
@@ -203,42 +282,50 @@ pub(crate) async fn is_there(connection: &Connection, id: &str) -> Result<bool, 
 
 /// How appended events change an emitter's row.
 pub(crate) struct Moved<'a> {
+    pub(crate) emitter: &'a str,
     /// The last event.
     pub(crate) last: Option<EventId>,
     /// A new dedupe state, if there is one.
     pub(crate) dedupe: Option<&'a dedupe::State>,
-    pub(crate) events: &'a Change,
+    pub(crate) events: Change,
 }
 
-/// Advances the emitter, and counts its new events.
+/// Advances emitters, and counts their new events.
 pub(crate) async fn move_on(
     connection: &Connection,
-    id: &str,
-    moved: &Moved<'_>,
+    moved: &[Moved<'_>],
 ) -> Result<(), StoreError> {
-    let state = moved.dedupe.map(to_json).transpose()?;
-    let [ordinary, errors, logs, scheduled] = moved.events.of_classes();
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let states = moved.iter().map(|of| of.dedupe.map(to_json).transpose());
+    let states: Vec<Option<String>> = states.collect::<Result<_, _>>()?;
+    let counts = |class: usize| list(moved, |of| of.events.of_classes()[class]);
     connection
         .execute(
             "UPDATE emitters
-             SET last_ms = $2, last_sequence = $3, dedupe_state = coalesce($4, dedupe_state),
-                 ordinary_events = ordinary_events + $5, error_events = error_events + $6,
-                 log_events = log_events + $7, scheduled_events = scheduled_events + $8
-             WHERE emitter_id = $1",
+             SET last_ms = moved.ms, last_sequence = moved.sequence,
+                 dedupe_state = coalesce(moved.state, dedupe_state),
+                 ordinary_events = ordinary_events + moved.ordinary, error_events = error_events + moved.errors,
+                 log_events = log_events + moved.logs, scheduled_events = scheduled_events + moved.scheduled
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+                         $8::bigint[]) AS moved (id, ms, sequence, state, ordinary, errors, logs, scheduled)
+             WHERE emitter_id = moved.id",
             &[
-                &id,
-                &moved.last.map(|last| signed(last.ms)),
-                &moved.last.map(|last| signed(last.sequence)),
-                &state,
-                &ordinary,
-                &errors,
-                &logs,
-                &scheduled,
+                &list(moved, |of| of.emitter),
+                &list(moved, |of| of.last.map(|last| signed(last.ms))),
+                &list(moved, |of| of.last.map(|last| signed(last.sequence))),
+                &states,
+                &counts(0),
+                &counts(1),
+                &counts(2),
+                &counts(3),
             ],
         )
         .await
-        .map_err(failed("moving an emitter on"))?;
-    moved.events.write_channels(connection, id).await
+        .map_err(failed("moving emitters on"))?;
+    let changes: Vec<_> = moved.iter().map(|of| (of.emitter, &of.events)).collect();
+    counted_events::write_channels(connection, &changes).await
 }
 
 pub(crate) async fn dedupe_state(

@@ -12,8 +12,8 @@ use headwater_store::{
 };
 
 use crate::{
-    connection::Connection, deletion, dispatch, events, retention, scheduled, store::PostgresStore,
-    tail,
+    connection::Connection, database::Transaction, deletion, dispatch, events, retention,
+    scheduled, store::PostgresStore, tail,
 };
 
 #[async_trait]
@@ -37,7 +37,7 @@ impl EventLog for PostgresStore {
 
     async fn request_deletion(&self, deletion: EventDeletion) -> Result<(), StoreError> {
         let deletion = &deletion;
-        self.write(|connection| async move { deletion::request(&connection, deletion).await })
+        self.append(|connection| async move { deletion::request(&connection, deletion).await })
             .await
     }
 
@@ -45,7 +45,8 @@ impl EventLog for PostgresStore {
         let has_work =
             |connection: Connection| async move { deletion::is_requested(&connection).await };
         let step = |connection: Connection| async move { deletion::run(&connection, limit).await };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Appending, has_work, step)
+            .await
     }
 
     async fn trim(
@@ -60,7 +61,8 @@ impl EventLog for PostgresStore {
         let step = |connection: Connection| async move {
             retention::trim(&connection, keep, limit, read_up_to).await
         };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Appending, has_work, step)
+            .await
     }
 
     async fn log_end(&self) -> Result<LogPosition, StoreError> {
@@ -79,7 +81,8 @@ impl EventLog for PostgresStore {
         let step = |connection: Connection| async move {
             scheduled::release(&connection, now_ms, limit).await
         };
-        self.progress_if_due(now_ms, next_due, step).await
+        self.progress_if_due(Transaction::Appending, now_ms, next_due, step)
+            .await
     }
 
     async fn dispatch(
@@ -93,7 +96,7 @@ impl EventLog for PostgresStore {
         let step = |connection: Connection| async move {
             dispatch::run(&connection, now_ms, limit, queued_max).await
         };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Writing, has_work, step).await
     }
 
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError> {

@@ -28,7 +28,7 @@ impl EventViews for PostgresStore {
     }
 
     async fn delete_event_view(&self, owner: &Owner, name: &str) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             connection
                 .execute(
                     "DELETE FROM event_views WHERE tenant = $1 AND name = $2",

@@ -1,20 +1,21 @@
-//! The rows of invocations: queued, claimed, given back, ended or left with a checkpoint.
+//! The rows of invocations: claimed, given back, ended or left with a checkpoint.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
+use futures::try_join;
 use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
-    AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
-    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
+    AfterRun, Claimed, Conflict, InvocationEnd, Lease, LeaseTerm, NodeEpoch, StoreError, WorkLimit,
+    WorkflowState,
 };
 use serde_json::value::RawValue;
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, Params, failed},
-    emitters, event_row, queued_events,
-    row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
-    waiting_runs, workflow_state,
+    event_row, queued_events,
+    row::{get, list, moment, named, parsed, raw, raw_opt, signed, trace, unsigned},
+    workflow_state,
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
@@ -23,93 +24,6 @@ const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= $1)";
 /// A run of a workflow that goes on, or begins, while the workflow is inactive: its triggers are off, and nothing else.
 const WHILE_INACTIVE: &str =
     "(invocations.state IS NOT NULL OR invocations.trigger IN ('manual', 'replay'))";
-
-pub(crate) async fn enqueue(
-    connection: &Connection,
-    invocation: &NewInvocation,
-    lease: Option<&(RunnableLease, LeaseTerm)>,
-) -> Result<Option<Lease>, StoreError> {
-    check_takes(connection, invocation).await?;
-    let term = match lease {
-        Some((lease, term)) if lease.runnable == invocation.runnable => {
-            let is_held = is_held(connection, lease).await? && lease.epoch == term.epoch;
-            let is_due = invocation.due_at_ms <= invocation.now_ms;
-            (is_held && is_due).then_some(*term)
-        }
-        _ => None,
-    };
-    let id = invocation.runnable.as_str();
-    let trigger = name_of(&invocation.trigger)?;
-    let queued = connection
-        .execute(
-            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
-                                      lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms, timer_prop,
-                                      state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-             ON CONFLICT (id) DO NOTHING",
-            &[
-                &invocation.id.as_str(),
-                &id,
-                &trigger,
-                &invocation.event.get(),
-                &signed(invocation.hops),
-                &signed(invocation.now_ms),
-                &term.map(|term| signed(term.epoch.0)),
-                &term.map(|term| signed(term.expires_at_ms)),
-                &i64::from(term.is_some()),
-                &invocation.origin.request_id(),
-                &invocation.origin.trace.as_ref().map(ToString::to_string),
-                &signed(invocation.due_at_ms),
-                &invocation.via,
-                &invocation.state.as_ref().map(|state| state.get()),
-            ],
-        )
-        .await
-        .map_err(failed("queueing an invocation"))?;
-    if queued == 0 {
-        return Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into());
-    }
-    Ok(term.map(|term| Lease {
-        invocation_id: invocation.id.clone(),
-        epoch: term.epoch,
-        attempt: 1,
-    }))
-}
-
-async fn check_takes(
-    connection: &Connection,
-    invocation: &NewInvocation,
-) -> Result<(), StoreError> {
-    let runnable = &invocation.runnable;
-    if let RunnableId::Workflow(id) = runnable {
-        return match workflow_state::state(connection, id.as_str()).await? {
-            None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
-            Some(WorkflowState::Inactive) if !invocation.trigger.is_by_hand() => {
-                Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
-            }
-            Some(WorkflowState::Active | WorkflowState::Inactive) => {
-                match waiting_runs::has_room(connection, id.as_str()).await? {
-                    true => Ok(()),
-                    false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
-                }
-            }
-        };
-    }
-    let state: Option<String> = connection
-        .value_opt(
-            "SELECT state FROM sources WHERE id = $1",
-            &[&runnable.as_str()],
-        )
-        .await
-        .map_err(failed("queueing an invocation"))?;
-    match state.as_deref().map(named).transpose()? {
-        None | Some(SourceState::Deleting) => Err(emitters::gone(runnable)),
-        Some(SourceState::Inactive) => {
-            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
-        }
-        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
-    }
-}
 
 /// The condition on the invocations that may be claimed; `None`: none may.
 async fn claimable(
@@ -127,14 +41,6 @@ async fn claimable(
         (Some(WorkflowState::Inactive), false) => Some(WHILE_INACTIVE),
         (Some(WorkflowState::Active) | None, false) => Some("TRUE"),
     })
-}
-
-async fn is_held(connection: &Connection, lease: &RunnableLease) -> Result<bool, StoreError> {
-    match emitters::held(connection, lease).await {
-        Ok(_) => Ok(true),
-        Err(StoreError::Conflict(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 pub(crate) async fn claim(
@@ -303,109 +209,95 @@ async fn update(
         .map(drop)
 }
 
-/// The part of an invocation that its run's record goes on with.
-#[derive(Default)]
-pub(crate) struct Origins {
+/// An invocation that a run ends.
+pub(crate) struct Ended {
+    position: i64,
     /// Whether its run had emitted scheduled events before its last commit.
     pub(crate) had_scheduled: bool,
     /// The event that it was queued for.
     pub(crate) caused_by: Option<EventRef>,
+    /// Whose queued events it counts among, and its bytes.
+    queued_by: Option<(String, i64)>,
 }
 
-/// Ends an invocation, or writes its checkpoint.
-pub(crate) async fn end(
+/// The invocations of runnables that are leased so, by id. They stay it until the step has ended.
+pub(crate) async fn leased(
+    connection: &Connection,
+    ends: &[(&str, &Lease)],
+) -> Result<HashMap<String, Ended>, StoreError> {
+    if ends.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = connection
+        .query(
+            "SELECT invocations.id, position, has_scheduled, owner_id, cause_emitter_id, cause_ms, cause_sequence,
+                    CASE WHEN owner_id IS NOT NULL THEN octet_length(event)::bigint ELSE 0 END AS bytes
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS lease (runnable, id, epoch, attempt)
+                  JOIN invocations ON invocations.id = lease.id AND runnable_id = runnable AND lease_epoch = epoch
+                                      AND invocations.attempt = lease.attempt
+             FOR UPDATE OF invocations",
+            &[
+                &list(ends, |(runnable, _)| *runnable),
+                &list(ends, |(_, lease)| lease.invocation_id.as_str()),
+                &list(ends, |(_, lease)| signed(lease.epoch.0)),
+                &list(ends, |(_, lease)| signed(lease.attempt)),
+            ],
+        )
+        .await
+        .map_err(failed("ending invocations"))?;
+    let rows = rows.iter();
+    rows.map(|row| Ok((get(row, "id")?, ended(row)?))).collect()
+}
+
+fn ended(row: &Row) -> Result<Ended, StoreError> {
+    let owner: Option<String> = get(row, "owner_id")?;
+    let bytes = get(row, "bytes")?;
+    Ok(Ended {
+        position: get(row, "position")?,
+        had_scheduled: get(row, "has_scheduled")?,
+        caused_by: event_row::cause(row)?,
+        queued_by: owner.map(|owner| (owner, bytes)),
+    })
+}
+
+/// Deletes invocations that have ended.
+pub(crate) async fn delete(connection: &Connection, ended: &[Ended]) -> Result<(), StoreError> {
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let deleted = async {
+        let sql = "DELETE FROM invocations WHERE position = ANY($1)";
+        let positions = list(ended, |of| of.position);
+        let deleted = connection.execute(sql, &[&positions]).await;
+        deleted.map_err(failed("ending invocations"))
+    };
+    let queued = ended.iter().filter_map(|of| of.queued_by.as_ref());
+    let queued: Vec<_> = queued.map(|(owner, bytes)| (&owner[..], *bytes)).collect();
+    try_join!(deleted, queued_events::remove(connection, &queued)).map(drop)
+}
+
+/// Writes the state of an invocation that goes on, or its checkpoint, if the lease still holds.
+pub(crate) async fn go_on(
     connection: &Connection,
     runnable: &str,
     end: &InvocationEnd,
     has_scheduled: bool,
-) -> Result<Origins, StoreError> {
-    match &end.then {
-        AfterRun::Ended => match delete(connection, runnable, &end.lease).await? {
-            true => Ok(Origins::default()),
-            false => delete_counted(connection, runnable, &end.lease).await,
-        },
+) -> Result<(), StoreError> {
+    let lease = &end.lease;
+    let is_leased = match &end.then {
+        AfterRun::Ended => return Ok(()),
         AfterRun::GoesOn { state } => {
-            match note(connection, runnable, &end.lease, state, has_scheduled).await? {
-                true => Ok(Origins::default()),
-                false => Err(Conflict::LeaseLost.into()),
-            }
+            note(connection, runnable, lease, state, has_scheduled).await?
         }
         AfterRun::Checkpoint { state, due_at_ms } => {
-            let lease = &end.lease;
-            match leave(
-                connection,
-                runnable,
-                lease,
-                state,
-                *due_at_ms,
-                has_scheduled,
-            )
-            .await?
-            {
-                true => Ok(Origins::default()),
-                false => Err(Conflict::LeaseLost.into()),
-            }
+            let due = (&**state, *due_at_ms);
+            leave(connection, runnable, lease, due, has_scheduled).await?
         }
-    }
-}
-
-/// Deletes an invocation if the lease still holds. Not one that an event queued, nor one whose run had emitted
-/// scheduled events: those take more than this one statement.
-async fn delete(
-    connection: &Connection,
-    runnable: &str,
-    lease: &Lease,
-) -> Result<bool, StoreError> {
-    let deleted = connection
-        .execute(
-            "DELETE FROM invocations
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4 AND owner_id IS NULL
-               AND NOT has_scheduled",
-            &[
-                &lease.invocation_id.as_str(),
-                &signed(lease.epoch.0),
-                &signed(lease.attempt),
-                &runnable,
-            ],
-        )
-        .await
-        .map_err(failed("ending an invocation"))?;
-    Ok(deleted > 0)
-}
-
-/// Deletes any invocation if the lease still holds.
-async fn delete_counted(
-    connection: &Connection,
-    runnable: &str,
-    lease: &Lease,
-) -> Result<Origins, StoreError> {
-    let failed = failed("ending an invocation");
-    let epoch = signed(lease.epoch.0);
-    let id = lease.invocation_id.as_str();
-    let rows = connection
-        .query(
-            "SELECT position, has_scheduled, owner_id, octet_length(event)::bigint AS bytes, cause_emitter_id, cause_ms,
-                    cause_sequence
-             FROM invocations
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
-            &[&id, &epoch, &signed(lease.attempt), &runnable],
-        )
-        .await
-        .map_err(&failed)?;
-    let row = rows.first().ok_or(Conflict::LeaseLost)?;
-    let position: i64 = get(row, "position")?;
-    let origins = Origins {
-        had_scheduled: get(row, "has_scheduled")?,
-        caused_by: event_row::cause(row)?,
     };
-    if let Some(owner) = get::<Option<String>>(row, "owner_id")? {
-        queued_events::remove(connection, &owner, unsigned(row, "bytes")?).await?;
+    match is_leased {
+        true => Ok(()),
+        false => Err(Conflict::LeaseLost.into()),
     }
-    connection
-        .execute("DELETE FROM invocations WHERE position = $1", &[&position])
-        .await
-        .map_err(&failed)?;
-    Ok(origins)
 }
 
 /// Writes the state of an invocation that goes on, if the lease still holds. It counts as begun once from here.
@@ -441,8 +333,7 @@ async fn leave(
     connection: &Connection,
     runnable: &str,
     lease: &Lease,
-    state: &RawValue,
-    due_at_ms: EpochMs,
+    (state, due_at_ms): (&RawValue, EpochMs),
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let left = connection

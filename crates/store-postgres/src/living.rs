@@ -7,7 +7,7 @@ use crate::{
     clock::{self, NOW_MS},
     connection::{Connection, failed},
     migration,
-    row::{moment, signed},
+    row::{get, moment, signed},
 };
 
 /// The leases of invocations that a dead epoch had.
@@ -66,6 +66,14 @@ pub(crate) async fn heartbeat(
         .await
         .map_err(failed("keeping a node alive"))?;
     kept.map(moment).ok_or_else(|| Conflict::LeaseLost.into())
+}
+
+/// Those of the epochs that have not ended, which none does before the step has.
+pub(crate) async fn begun(connection: &Connection, epochs: &[i64]) -> Result<Vec<i64>, StoreError> {
+    let begun = "SELECT epoch FROM nodes WHERE epoch = ANY($1) ORDER BY epoch FOR KEY SHARE";
+    let found = connection.query(begun, &[&epochs]).await;
+    let found = found.map_err(failed("looking for nodes"))?;
+    found.iter().map(|row| get(row, "epoch")).collect()
 }
 
 /// Whether the epoch writes nothing any more: it stopped or was followed by another.

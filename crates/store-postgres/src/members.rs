@@ -62,7 +62,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn join(&self, member: Joining<'_>) -> Result<Joined, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             // An older program may still lead, and have its tables.
             let (and_column, and_value, and_set, and_able) = match is_column(&connection, "members", "can_lead").await? {
                 true => (", can_lead", ", $5", ", can_lead = $5", "AND other.can_lead"),
@@ -99,7 +99,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn leave(&self, name: &NodeName) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let left = format!("DELETE FROM members WHERE id = $1 OR seen_at_ms < {NOW_MS} - $2");
             let left = connection
                 .execute(&left, &[&name.as_str(), &millis(SHOWN_FOR)])
@@ -146,7 +146,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn give_up(&self, epoch: NodeEpoch) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let died = format!(
                 "UPDATE nodes SET is_dead = TRUE
                  WHERE epoch = $1 AND NOT is_dead AND heartbeat_ms <= {NOW_MS} - $2"
@@ -201,7 +201,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn set_cluster_mark(&self, mark: &Sealed) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let kept = "INSERT INTO cluster_marks (sealed) VALUES ($1)
                         ON CONFLICT (is_the_one) DO UPDATE SET sealed = excluded.sealed";
             let kept = connection.execute(kept, &[&mark.0]).await;
@@ -240,7 +240,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unavailable` when the database cannot be reached.
     pub async fn set_cluster_keys(&self, keys: &Sealed) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let kept = connection
                 .execute("UPDATE cluster_keys SET sealed = $1", &[&keys.0])
                 .await;
@@ -273,7 +273,7 @@ impl Members for PostgresStore {
     }
 
     async fn set_draining(&self, name: &NodeName, is_draining: bool) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let set = "UPDATE members SET is_draining = $2 WHERE id = $1";
             let set = connection
                 .execute(set, &[&name.as_str(), &is_draining])

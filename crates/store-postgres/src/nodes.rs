@@ -54,14 +54,14 @@ impl Nodes for PostgresStore {
         epoch: NodeEpoch,
         now_ms: EpochMs,
     ) -> Result<RunnableLease, StoreError> {
-        self.write(|connection| async move {
+        self.write_locking(|connection| async move {
             emitters::lease(&connection, runnable, epoch, now_ms).await
         })
         .await
     }
 
     async fn release_runnable(&self, lease: &RunnableLease) -> Result<(), StoreError> {
-        self.write(|connection| async move { emitters::release(&connection, lease).await })
+        self.write_locking(|connection| async move { emitters::release(&connection, lease).await })
             .await
     }
 }

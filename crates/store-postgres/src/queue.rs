@@ -9,7 +9,10 @@ use headwater_store::{
     RunnableLease, StoreError, WorkLimit, WorkQueue,
 };
 
-use crate::{backlog, emitters, invocations, living, run_commit, store::PostgresStore, timers};
+use crate::{
+    backlog, database::Transaction, emitters, enqueue, grouped, invocations, living, run_commit,
+    store::PostgresStore, timers,
+};
 
 #[async_trait]
 impl WorkQueue for PostgresStore {
@@ -18,11 +21,14 @@ impl WorkQueue for PostgresStore {
         invocation: NewInvocation,
         lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError> {
-        let (invocation, lease) = (&invocation, lease.as_ref());
-        self.write(|connection| async move {
-            invocations::enqueue(&connection, invocation, lease).await
-        })
-        .await
+        let queued = (invocation, lease);
+        if let RunnableId::Source(_) = queued.0.runnable {
+            return self.grouped.enqueue(queued).await;
+        }
+        // A run of a workflow depends on the number of those that wait.
+        let queued = std::slice::from_ref(&queued);
+        let queue = |connection| async move { enqueue::all(&connection, queued).await };
+        self.write(queue).await?.remove(0)
     }
 
     async fn claim(
@@ -32,8 +38,8 @@ impl WorkQueue for PostgresStore {
         now_ms: EpochMs,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
-        self.write(|connection| async move {
-            emitters::held(&connection, lease).await?;
+        self.write_locking(|connection| async move {
+            emitters::check_held(&connection, lease).await?;
             match term.epoch == lease.epoch {
                 true => invocations::claim(&connection, &lease.runnable, term, now_ms, limit).await,
                 false => Err(Conflict::LeaseLost.into()),
@@ -90,28 +96,30 @@ impl WorkQueue for PostgresStore {
     }
 
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
-        let commits = &*commits;
-        let append = commits.iter().any(|commit| !commit.events.is_empty());
-        let written = self
-            .write_parts(append, |connection| async move {
-                run_commit::commit_all(&connection, commits).await
-            })
-            .await;
-        match written {
-            Ok(results) => results,
-            Err(error) => {
-                let message = error.to_string();
-                let commits = commits.iter();
-                commits
-                    .map(|_| Err(StoreError::unavailable("committing runs", message.clone())))
-                    .collect()
-            }
+        let are_of_sources = commits.iter().all(|commit| match commit.runnable() {
+            RunnableId::Source(_) => true,
+            RunnableId::Workflow(_) => false,
+        });
+        if are_of_sources {
+            return self.grouped.commit(commits).await;
         }
+        // Runs of workflows depend on each other: on answers to their waits, and on what they call.
+        let commits: Vec<&RunCommit> = commits.iter().collect();
+        let commits = &commits[..];
+        let commit = |connection| async move {
+            Box::pin(run_commit::commit_all(&connection, commits)).await
+        };
+        let committed = match commits.iter().any(|commit| !commit.events.is_empty()) {
+            true => self.append(commit).await,
+            false => self.write(commit).await,
+        };
+        committed.unwrap_or_else(|error| grouped::of_each(commits.len(), &error))
     }
 
     async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         let due = |connection| async move { timers::next_due(&connection).await };
         let step = |connection| async move { timers::fire(&connection, now_ms, limit).await };
-        self.progress_if_due(now_ms, due, step).await
+        self.progress_if_due(Transaction::Writing, now_ms, due, step)
+            .await
     }
 }

@@ -5,7 +5,7 @@ use headwater_store::StoreError;
 
 use crate::{
     connection::{Connection, Params, failed},
-    row::signed,
+    row::{list, signed},
 };
 
 /// Counts one more.
@@ -25,19 +25,28 @@ pub(crate) async fn add(
         .map(drop)
 }
 
-/// Counts one less.
+/// Counts invocations of owners no more, each with its bytes.
 pub(crate) async fn remove(
     connection: &Connection,
-    owner: &str,
-    bytes: u64,
+    invocations: &[(&str, i64)],
 ) -> Result<(), StoreError> {
+    if invocations.is_empty() {
+        return Ok(());
+    }
     connection
         .execute(
-            "UPDATE queued_events SET invocations = invocations - 1, bytes = bytes - $2 WHERE owner_id = $1",
-            &[&owner, &signed(bytes)],
+            "UPDATE queued_events
+             SET invocations = queued_events.invocations - ended.invocations, bytes = queued_events.bytes - ended.bytes
+             FROM (SELECT owner_id, count(*) AS invocations, sum(bytes)::bigint AS bytes
+                   FROM unnest($1::text[], $2::bigint[]) AS one (owner_id, bytes) GROUP BY owner_id) AS ended
+             WHERE queued_events.owner_id = ended.owner_id",
+            &[
+                &list(invocations, |(owner, _)| *owner),
+                &list(invocations, |(_, bytes)| *bytes),
+            ],
         )
         .await
-        .map_err(failed("counting a queued event"))
+        .map_err(failed("counting queued events"))
         .map(drop)
 }
 

@@ -120,6 +120,11 @@ impl Unsigned for EpochSeconds {
     }
 }
 
+/// A column of rows that a statement takes as lists, one of each column.
+pub(crate) fn list<'a, R, T>(rows: &'a [R], of: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
 /// A number that is never negative.
 pub(crate) fn unsigned<T: Unsigned>(row: &Row, column: &str) -> Result<T, StoreError> {
     let number: i64 = get(row, column)?;

@@ -41,21 +41,26 @@ impl RunHours {
     pub(crate) async fn write(self, connection: &Connection) -> Result<(), StoreError> {
         let failed = failed("counting runs");
         for ((tenant, day), mut of_day) in self.0 {
-            let former: Option<Option<String>> = connection
-                .value_opt(
-                    "SELECT runs_by_hour FROM daily_usage WHERE owner_id = $1 AND day = $2",
+            // The row is written in any case, so that nobody else counts before it is written again.
+            let former: Option<String> = connection
+                .value(
+                    "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms) VALUES ($1, $2, 0, 0)
+                     ON CONFLICT (owner_id, day) DO UPDATE SET invocations = counted.invocations
+                     RETURNING runs_by_hour",
                     &[&tenant, &signed(day)],
                 )
                 .await
                 .map_err(&failed)?;
-            if let Some(former) = former.flatten() {
+            if let Some(former) = former {
                 let former: OfDay = from_json(&former)?;
                 let counts = of_day.iter_mut().zip(former);
                 counts.for_each(|(count, former)| *count += former);
             }
+            let counted =
+                "UPDATE daily_usage SET runs_by_hour = $3 WHERE owner_id = $1 AND day = $2";
             connection
-                .execute("INSERT INTO daily_usage (owner_id, day, invocations, compute_ms, runs_by_hour)
-                     VALUES ($1, $2, 0, 0, $3) ON CONFLICT (owner_id, day) DO UPDATE SET runs_by_hour = $3", &[&tenant, &signed(day), &to_json(&of_day)?]).await
+                .execute(counted, &[&tenant, &signed(day), &to_json(&of_day)?])
+                .await
                 .map_err(&failed)?;
         }
         Ok(())

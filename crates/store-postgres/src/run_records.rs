@@ -1,6 +1,6 @@
 //! Records of runs as rows: written with their last commit, read one by one or in pages.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use headwater_model::{
     event::EventRef,
@@ -18,7 +18,7 @@ use crate::{
     connection::{Connection, failed},
     event_row,
     row::{
-        get, json_opt, name_of, named, parsed, parsed_opt, signed, to_json, trace, unsigned,
+        get, json_opt, list, name_of, named, parsed, parsed_opt, signed, to_json, trace, unsigned,
         unsigned_opt,
     },
 };
@@ -30,56 +30,70 @@ const LAST: &str = "~";
 pub(crate) struct Ending<'a> {
     pub(crate) id: &'a InvocationId,
     pub(crate) runnable: &'a str,
-    pub(crate) caused_by: Option<&'a EventRef>,
+    pub(crate) ended: &'a EndedRun,
+    pub(crate) caused_by: Option<EventRef>,
     pub(crate) last: Option<EventId>,
     pub(crate) has_scheduled: bool,
 }
 
-/// Writes the record of a run. False: it has one already.
+impl Ending<'_> {
+    fn dropped_keys(&self) -> Result<Option<String>, StoreError> {
+        let keys = self.ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
+        let keys: Vec<&String> = keys.collect();
+        (!keys.is_empty()).then(|| to_json(&keys)).transpose()
+    }
+}
+
+/// Writes the records of runs. Returns the ids of those that had none.
 pub(crate) async fn insert(
     connection: &Connection,
-    of: &Ending<'_>,
-    ended: &EndedRun,
-) -> Result<bool, StoreError> {
-    let keys = ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
-    let keys: Vec<&String> = keys.collect();
-    let keys = (!keys.is_empty()).then(|| to_json(&keys)).transpose()?;
-    connection
-        .execute(
+    runs: &[Ending<'_>],
+) -> Result<HashSet<String>, StoreError> {
+    if runs.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let triggers = runs.iter().map(|run| name_of(&run.ended.trigger));
+    let triggers: Vec<String> = triggers.collect::<Result<_, _>>()?;
+    let dropped_keys = runs.iter().map(Ending::dropped_keys);
+    let dropped_keys: Vec<Option<String>> = dropped_keys.collect::<Result<_, _>>()?;
+    let written = connection
+        .query(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
                                last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                     $20, $21, $22)
-             ON CONFLICT DO NOTHING",
+             SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+                                  $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[],
+                                  $13::text[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::boolean[],
+                                  $19::text[], $20::bigint[], $21::bigint[], $22::text[])
+             ON CONFLICT DO NOTHING RETURNING id",
             &[
-                &of.runnable,
-                &ended.outcome.is_failure(),
-                &of.id.as_str(),
-                &ended.version.as_str(),
-                &name_of(&ended.trigger)?,
-                &signed(ended.queued_at_ms),
-                &signed(ended.started_at_ms),
-                &signed(ended.ended_at_ms),
-                &ended.outcome.name(),
-                &ended.kept_error(),
-                &signed(ended.emitted),
-                &signed(ended.dropped.count),
-                &keys,
-                &ended.origin.request_id(),
-                &ended.origin.trace.as_ref().map(ToString::to_string),
-                &of.last.map(|last| signed(last.ms)),
-                &of.last.map(|last| signed(last.sequence)),
-                &(of.has_scheduled || ended.has_scheduled),
-                &of.caused_by.map(|cause| cause.emitter.as_str()),
-                &of.caused_by.map(|cause| signed(cause.id.ms)),
-                &of.caused_by.map(|cause| signed(cause.id.sequence)),
-                &ended.replay_of.as_ref().map(InvocationId::as_str),
+                &list(runs, |run| run.runnable),
+                &list(runs, |run| run.ended.outcome.is_failure()),
+                &list(runs, |run| run.id.as_str()),
+                &list(runs, |run| run.ended.version.as_str()),
+                &triggers,
+                &list(runs, |run| signed(run.ended.queued_at_ms)),
+                &list(runs, |run| signed(run.ended.started_at_ms)),
+                &list(runs, |run| signed(run.ended.ended_at_ms)),
+                &list(runs, |run| run.ended.outcome.name()),
+                &list(runs, |run| run.ended.kept_error()),
+                &list(runs, |run| signed(run.ended.emitted)),
+                &list(runs, |run| signed(run.ended.dropped.count)),
+                &dropped_keys,
+                &list(runs, |run| run.ended.origin.request_id()),
+                &list(runs, |run| run.ended.origin.trace.as_ref().map(ToString::to_string)),
+                &list(runs, |run| run.last.map(|last| signed(last.ms))),
+                &list(runs, |run| run.last.map(|last| signed(last.sequence))),
+                &list(runs, |run| run.has_scheduled || run.ended.has_scheduled),
+                &list(runs, |run| run.caused_by.as_ref().map(|cause| cause.emitter.as_str())),
+                &list(runs, |run| run.caused_by.as_ref().map(|cause| signed(cause.id.ms))),
+                &list(runs, |run| run.caused_by.as_ref().map(|cause| signed(cause.id.sequence))),
+                &list(runs, |run| run.ended.replay_of.as_ref().map(InvocationId::as_str)),
             ],
         )
         .await
-        .map_err(failed("recording a run"))
-        .map(|written| written > 0)
+        .map_err(failed("recording runs"))?;
+    written.iter().map(|row| get(row, "id")).collect()
 }
 
 pub(crate) async fn by_id(

@@ -10,17 +10,20 @@ use crate::{
     run_places,
 };
 
-/// Notes that a runnable has runs that are newer than its last trim. The row is written even if it is there: a trim that
-/// deletes it meanwhile is overtaken then.
+/// Notes that runnables have runs that are newer than their last trim. Rows are written even if they are there: a trim that
+/// deletes one meanwhile is overtaken then.
 pub(crate) async fn note_untrimmed(
     connection: &Connection,
-    runnable: &str,
+    runnables: &[&str],
 ) -> Result<(), StoreError> {
+    if runnables.is_empty() {
+        return Ok(());
+    }
     connection
         .execute(
-            "INSERT INTO untrimmed_runs (runnable_id) VALUES ($1)
+            "INSERT INTO untrimmed_runs (runnable_id) SELECT unnest($1::text[])
              ON CONFLICT (runnable_id) DO UPDATE SET runnable_id = excluded.runnable_id",
-            &[&runnable],
+            &[&runnables],
         )
         .await
         .map_err(failed("noting runs to be trimmed"))

@@ -11,7 +11,10 @@ use headwater_store::{
     KeptRuns, ListedRun, Progress, RunFilter, RunRecord, RunStretch, Runs, StoreError, Viewer,
 };
 
-use crate::{causes, run_events, run_expiry, run_records, run_retention, store::PostgresStore};
+use crate::{
+    causes, database::Transaction, run_events, run_expiry, run_records, run_retention,
+    store::PostgresStore,
+};
 
 #[async_trait]
 impl Runs for PostgresStore {
@@ -66,12 +69,13 @@ impl Runs for PostgresStore {
     async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError> {
         let has_work = |connection| async move { run_retention::has_work(&connection, keep).await };
         let step = |connection| async move { run_retention::trim(&connection, keep, limit).await };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Appending, has_work, step)
+            .await
     }
 
     async fn expire_runs(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         let has_work = |connection| async move { run_expiry::has_work(&connection, now_ms).await };
         let step = |connection| async move { run_expiry::step(&connection, now_ms, limit).await };
-        self.progress_if(has_work, step).await
+        self.progress_if(Transaction::Writing, has_work, step).await
     }
 }

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use crate::{
     append,
     connection::{Connection, failed},
-    counted_events, positions,
+    counted_events,
     row::{get, json_opt, moment, raw, signed, trace, unsigned},
 };
 
@@ -24,10 +24,6 @@ pub(crate) async fn release(
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let due = due(connection, now_ms, limit).await?;
-    if !due.is_empty() {
-        // Before rows that others change, who have their turn first, too.
-        positions::await_turn(connection).await?;
-    }
     for Due {
         position,
         emitter,

@@ -39,7 +39,7 @@ impl Sessions for PostgresStore {
     }
 
     async fn note_session_use(&self, id: &SessionId, now_ms: EpochMs) -> Result<(), StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             connection
                 .execute(
                     "UPDATE sessions SET last_used_at_ms = $1 WHERE id = $2",
@@ -69,7 +69,7 @@ impl Sessions for PostgresStore {
     }
 
     async fn end_session(&self, user_id: &UserId, id: &SessionId) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             connection
                 .execute(
                     "DELETE FROM sessions WHERE id = $1 AND user_id = $2",

@@ -161,7 +161,7 @@ pub(crate) async fn held<'a>(
     connection: &Connection,
     lease: &'a RunnableLease,
 ) -> Result<&'a SourceId, StoreError> {
-    emitters::held(connection, lease).await?;
+    emitters::check_held(connection, lease).await?;
     match &lease.runnable {
         RunnableId::Source(id) => Ok(id),
         RunnableId::Workflow(_) => Err(Conflict::LeaseLost.into()),

@@ -1,122 +1,35 @@
-//! The store itself: its pool of connections, and the transactions of its steps.
+//! The store itself: its pools of connections, and the kinds of its steps.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
-use deadpool_postgres::{ClientWrapper, Object, Pool};
+use deadpool_postgres::{ClientWrapper, Object};
 use headwater_model::time::EpochMs;
 use headwater_store::{NodeName, Progress, StoreError};
 
 use crate::{
     clock::{self, DatabaseClock},
-    connection::{Connection, code, failed, is_overtaken, is_without_answer},
+    connection::{Connection, failed},
+    database::{Database, Transaction, served_by},
+    grouped::Grouped,
     living, migration,
-    outcome::{self, Outcome, TransactionId, identified},
-    pooling::{self, Pooling, backend},
-    positions::take_turn,
+    pooling::{self, Pooling},
     server::{Server, connect},
 };
 
 /// Connections of one node.
 const CONNECTIONS: usize = 8;
-/// Runs of a step that others overtake, before it fails.
-const TRIES: u32 = 50;
-/// The longest wait between them.
-const PAUSE_MAX: Duration = Duration::from_millis(50);
-
-/// A transaction with bounds: a node that is paused or cut off holds locks for less than the time after which it counts as
-/// dead, and nobody waits for ever. They are the transaction's own, so that a pooler may share its connections.
-macro_rules! bounded {
-    ($begin:literal $(, $first:expr)*) => {
-        concat!(
-            $begin,
-            "; SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '10s'; \
-             SET LOCAL statement_timeout = '60s'"
-            $(, "; ", $first)*
-        )
-    };
-}
-
-/// The last statement of the beginning of a transaction that only reads, or beats.
-macro_rules! served_by {
-    () => {
-        concat!("SELECT ", backend!())
-    };
-}
-
 const POOLED_COPY: &str = "a pooler in transaction mode is before the server, and copying needs a connection of its own: give the \
                            address of the server itself";
 /// Copying takes as long as it takes, and a transaction of it waits for the other side.
 const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'";
 
-/// A transaction of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transaction {
-    /// All statements see the same moment.
-    Reading,
-    /// Steps have the effect of one after the other. One that would not is run again.
-    Writing,
-    /// For a step of one statement, whose rows are locked as it finds them.
-    WritingStatement,
-    /// Keeps a node alive. Its outcome is not asked for: the next beat is as good.
-    Beating,
-    /// Writes, and has its turn to append to the log before it sees anything, so that those before it do not overtake it.
-    Appending,
-    /// Brings the schema up to date.
-    Migrating,
-}
-
-impl Transaction {
-    /// The statements that begin it. Those of one that writes return its id.
-    fn begin(self) -> &'static str {
-        match self {
-            Self::Reading => bounded!(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                served_by!()
-            ),
-            Self::Writing => bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE", identified!()),
-            Self::WritingStatement => {
-                bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", identified!())
-            }
-            Self::Beating => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", served_by!()),
-            Self::Appending => bounded!(
-                "BEGIN ISOLATION LEVEL SERIALIZABLE",
-                take_turn!(),
-                identified!()
-            ),
-            Self::Migrating => migration::BEGIN,
-        }
-    }
-
-    /// The time after which it counts as failed, whatever the server says. A beat that takes longer helps no more.
-    fn within(self) -> Duration {
-        match self {
-            Self::Beating => BEAT_WITHIN,
-            Self::Reading
-            | Self::Writing
-            | Self::WritingStatement
-            | Self::Appending
-            | Self::Migrating => DONE_WITHIN,
-        }
-    }
-}
-
-/// Half of the time after which a node counts as dead.
-const BEAT_WITHIN: Duration = Duration::from_secs(5);
-/// More than the time that the server itself gives to a step, and to a `COMMIT` without an answer.
-const DONE_WITHIN: Duration = Duration::from_secs(120);
-/// The time that a `COMMIT` without an answer is asked for.
-const KNOWN_WITHIN: Duration = Duration::from_secs(30);
-const ASKED_EVERY: Duration = Duration::from_millis(100);
-
 /// A PostgreSQL database as a store, which any number of nodes may share.
 pub struct PostgresStore {
-    pool: Pool,
+    database: Arc<Database>,
     /// For heartbeats alone: a node whose steps wait for connections is not dead.
-    heartbeats: Pool,
-    pooling: Pooling,
+    heartbeats: Database,
+    /// Steps of many sources that share transactions.
+    pub(crate) grouped: Grouped,
     clock: Arc<DatabaseClock>,
     pub(crate) is_for_one: bool,
 }
@@ -139,8 +52,8 @@ impl PostgresStore {
     /// # Errors
     /// `Unsupported` where a pooler would share it with others.
     pub(crate) async fn session(&self) -> Result<ClientWrapper, StoreError> {
-        let other = connect(&self.pool).await?;
-        let session = Object::take(connect(&self.pool).await?);
+        let other = connect(&self.database.pool).await?;
+        let session = Object::take(connect(&self.database.pool).await?);
         let mut backends = Vec::new();
         for client in [&*other, &session] {
             let said = client.simple_query(served_by!()).await;
@@ -158,10 +71,13 @@ impl PostgresStore {
 
     pub(crate) fn connected(url: &str) -> Result<Self, StoreError> {
         let server = Server::at(url)?;
+        let pooling = Arc::new(Pooling::default());
+        let database = Database::new(server.pool(CONNECTIONS)?, Arc::clone(&pooling));
+        let database = Arc::new(database);
         Ok(Self {
-            pool: server.pool(CONNECTIONS)?,
-            heartbeats: server.pool(1)?,
-            pooling: Pooling::default(),
+            heartbeats: Database::new(server.pool(1)?, pooling),
+            grouped: Grouped::start(&database),
+            database,
             clock: Arc::default(),
             is_for_one: false,
         })
@@ -195,7 +111,7 @@ impl PostgresStore {
             }
         };
         loop {
-            let ran = self.attempt(&self.pool, Transaction::Migrating, next);
+            let ran = self.database.attempt(Transaction::Migrating, next);
             match ran.await? {
                 None => return Ok(false),
                 Some(false) => return Ok(true),
@@ -210,10 +126,7 @@ impl PostgresStore {
     /// Those of [`PostgresStore::open`].
     pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
         let next = |connection: Connection| async move { migration::run_next(&connection).await };
-        while self
-            .attempt(&self.pool, Transaction::Migrating, next)
-            .await?
-        {}
+        while self.database.attempt(Transaction::Migrating, next).await? {}
         Ok(())
     }
 
@@ -262,7 +175,7 @@ impl PostgresStore {
     where
         F: Future<Output = Result<EpochMs, StoreError>> + Send,
     {
-        let beat = self.retried(&self.heartbeats, Transaction::Beating, step);
+        let beat = self.heartbeats.run(Transaction::Beating, step);
         self.clock.set(beat.await?);
         Ok(())
     }
@@ -276,7 +189,7 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(&self.pool, Transaction::Writing, step).await
+        self.database.run(Transaction::Writing, step).await
     }
 
     /// The same with a step that appends to the log.
@@ -288,11 +201,11 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(&self.pool, Transaction::Appending, step).await
+        self.database.run(Transaction::Appending, step).await
     }
 
-    /// The same with a step that writes with one statement, and reads nothing that it depends on: cheaper.
-    pub(crate) async fn write_statement<T, F>(
+    /// The same with a step that locks what it depends on, or is of one statement: it is overtaken by none.
+    pub(crate) async fn write_locking<T, F>(
         &self,
         step: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<T, StoreError>
@@ -300,8 +213,7 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(&self.pool, Transaction::WritingStatement, step)
-            .await
+        self.database.run(Transaction::Locking, step).await
     }
 
     /// Runs a step that writes, unless `look`, which only reads, finds the answer.
@@ -321,9 +233,11 @@ impl PostgresStore {
         }
     }
 
-    /// Runs a step of chores, unless there is nothing to do.
+    /// Runs a step of chores, unless there is nothing to do. Those on rows that commits write, too, are `Appending`: they
+    /// would be overtaken again and again.
     pub(crate) async fn progress_if<L, F>(
         &self,
+        transaction: Transaction,
         has_work: impl Fn(Connection) -> L + Send + Sync,
         step: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<Progress, StoreError>
@@ -333,13 +247,14 @@ impl PostgresStore {
     {
         match self.read(has_work).await? {
             false => Ok(Progress::default()),
-            true => self.write(step).await,
+            true => self.database.run(transaction, step).await,
         }
     }
 
     /// Runs a step of chores, unless nothing is due yet at `now_ms`.
     pub(crate) async fn progress_if_due<L, F>(
         &self,
+        transaction: Transaction,
         now_ms: EpochMs,
         next_due: impl Fn(Connection) -> L + Send + Sync,
         step: impl Fn(Connection) -> F + Send + Sync,
@@ -350,41 +265,12 @@ impl PostgresStore {
     {
         let next_due_ms = self.read(next_due).await?;
         if next_due_ms.is_some_and(|due_ms| due_ms <= now_ms) {
-            return self.write(step).await;
+            return self.database.run(transaction, step).await;
         }
         Ok(Progress {
             next_due_ms,
             ..Progress::default()
         })
-    }
-
-    /// Runs a step of parts that are kept or refused one by one, each in a savepoint. All are run again if another
-    /// step overtakes one of them. `append`: whether some append to the log.
-    pub(crate) async fn write_parts<F>(
-        &self,
-        append: bool,
-        parts: impl Fn(Connection) -> F + Send + Sync,
-    ) -> Result<Vec<Result<(), StoreError>>, StoreError>
-    where
-        F: Future<Output = Result<Vec<Result<(), StoreError>>, StoreError>> + Send,
-    {
-        let step = |connection| {
-            let running = parts(connection);
-            async {
-                let results = running.await?;
-                let is_lost =
-                    |result: &Result<(), StoreError>| result.as_ref().is_err_and(is_overtaken);
-                let (lost, kept): (Vec<_>, Vec<_>) = results.into_iter().partition(is_lost);
-                match lost.into_iter().find_map(Result::err) {
-                    Some(overtaken) => Err(overtaken),
-                    None => Ok(kept),
-                }
-            }
-        };
-        match append {
-            true => self.append(step).await,
-            false => self.write(step).await,
-        }
     }
 
     /// Runs a step that only reads. All its statements see the same moment.
@@ -396,97 +282,6 @@ impl PostgresStore {
         T: Send,
         F: Future<Output = Result<T, StoreError>> + Send,
     {
-        self.retried(&self.pool, Transaction::Reading, step).await
-    }
-
-    /// Runs a step in a transaction, again as long as others overtake it.
-    async fn retried<T, F>(
-        &self,
-        pool: &Pool,
-        transaction: Transaction,
-        step: impl Fn(Connection) -> F + Send + Sync,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        F: Future<Output = Result<T, StoreError>> + Send,
-    {
-        let mut tries = 1;
-        loop {
-            let attempt = self.attempt(pool, transaction, &step);
-            let attempted = match tokio::time::timeout(transaction.within(), attempt).await {
-                Ok(attempted) => attempted,
-                Err(elapsed) => Err(StoreError::unavailable("waiting for the database", elapsed)),
-            };
-            match attempted {
-                Err(error) if tries < TRIES && is_overtaken(&error) => {
-                    tracing::debug!(error = error.in_full(), tries, "a step is run again");
-                    tokio::time::sleep(Duration::from_millis(tries.into()).min(PAUSE_MAX)).await;
-                    tries += 1;
-                }
-                result => return result,
-            }
-        }
-    }
-
-    async fn attempt<T, F>(
-        &self,
-        pool: &Pool,
-        transaction: Transaction,
-        step: impl Fn(Connection) -> F + Send + Sync,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        F: Future<Output = Result<T, StoreError>> + Send,
-    {
-        let object = connect(pool).await?;
-        let begun = Connection::begin(object, transaction.begin(), &self.pooling).await;
-        let (connection, said) = begun.map_err(failed("beginning a transaction"))?;
-        let id = TransactionId::of(&said);
-        match step(connection.clone()).await {
-            Ok(value) => match (connection.end("COMMIT").await, id) {
-                (Ok(()), _) => Ok(value),
-                (Err(error), Some(id)) if is_without_answer(&error) => {
-                    // It is asked for on another connection, which there may be only one of.
-                    drop(connection);
-                    match self.outcome(pool, &id).await {
-                        Outcome::Committed => Ok(value),
-                        Outcome::RolledBack | Outcome::Open | Outcome::Unknown => {
-                            Err(failed("committing")(error))
-                        }
-                    }
-                }
-                (Err(error), _) => Err(failed("committing")(error)),
-            },
-            Err(error) => {
-                if let Some(code) = code(&error) {
-                    self.pooling.learn_from(code);
-                }
-                // A connection that cannot roll back is closed, which does.
-                let _ = connection.end("ROLLBACK").await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Asks for the outcome of a `COMMIT` without an answer until it is known, or for as long as a fail-over takes.
-    async fn outcome(&self, pool: &Pool, of: &TransactionId) -> Outcome {
-        let give_up_at = Instant::now() + KNOWN_WITHIN;
-        let ask = |connection: Connection| async move { outcome::ask(&connection, of).await };
-        loop {
-            let asked = Box::pin(self.attempt(pool, Transaction::Reading, ask)).await;
-            match asked {
-                Ok(Outcome::Open) | Err(_) if Instant::now() < give_up_at => {
-                    tokio::time::sleep(ASKED_EVERY).await;
-                }
-                Ok(outcome) => return outcome,
-                Err(error) => {
-                    tracing::warn!(
-                        error = error.in_full(),
-                        "the outcome of a commit is not known"
-                    );
-                    return Outcome::Unknown;
-                }
-            }
-        }
+        self.database.run(Transaction::Reading, step).await
     }
 }

@@ -52,7 +52,7 @@ impl Tenants for PostgresStore {
     }
 
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError> {
-        self.write(|connection| async move { users::delete(&connection, id).await })
+        self.append(|connection| async move { users::delete(&connection, id).await })
             .await
     }
 
@@ -147,7 +147,7 @@ impl Tenants for PostgresStore {
         workspace_id: &WorkspaceId,
         user_id: &UserId,
     ) -> Result<bool, StoreError> {
-        self.write(|connection| async move {
+        self.append(|connection| async move {
             workspaces::remove_member(&connection, workspace_id, user_id).await
         })
         .await
@@ -183,7 +183,7 @@ impl Tenants for PostgresStore {
         usage: Usage,
         now_ms: EpochMs,
     ) -> Result<(), StoreError> {
-        self.write(|connection| async move {
+        self.write_locking(|connection| async move {
             usage::add(&connection, owner.clone(), usage, now_ms).await
         })
         .await

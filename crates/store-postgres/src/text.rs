@@ -68,10 +68,16 @@ impl ToSql for Taken<'_> {
             out.extend_from_slice(&escaped);
         }
         if let (IsNull::No, &Type::TEXT_ARRAY) = (&is_null, kind) {
-            let texts = Vec::<Option<String>>::from_sql(kind, &out[start..])?;
-            out.truncate(start);
-            let texts = texts.iter().map(|text| text.as_deref().map(Text));
-            texts.collect::<Vec<_>>().to_sql(kind, out)?;
+            let written = out.split_off(start);
+            let texts = Vec::<Option<&str>>::from_sql(kind, &written)?;
+            let is_taken = |text: &&str| matches!(escaped(text.as_bytes()), Cow::Borrowed(_));
+            match texts.iter().flatten().all(is_taken) {
+                true => out.unsplit(written),
+                false => {
+                    let texts = texts.iter().map(|text| text.map(Text));
+                    texts.collect::<Vec<_>>().to_sql(kind, out)?;
+                }
+            }
         }
         Ok(is_null)
     }

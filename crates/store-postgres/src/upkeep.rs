@@ -9,7 +9,7 @@ use crate::{connection::failed, store::PostgresStore};
 impl Upkeep for PostgresStore {
     async fn check_writing(&self) -> Result<(), StoreError> {
         // A server that is read-only, or on standby, answers everything but writes.
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             let written = connection.execute("UPDATE schema_version SET version = version", &[]);
             written.await.map_err(failed("writing")).map(drop)
         })

@@ -13,7 +13,7 @@ use crate::{
 impl Variables for PostgresStore {
     async fn set_variable(&self, tenant: &str, variable: Variable) -> Result<(), StoreError> {
         let variable = &variable;
-        self.write_statement(|connection| async move { set(&connection, tenant, variable).await })
+        self.write_locking(|connection| async move { set(&connection, tenant, variable).await })
             .await
     }
 
@@ -23,7 +23,7 @@ impl Variables for PostgresStore {
     }
 
     async fn delete_variable(&self, tenant: &str, name: &str) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             connection
                 .execute(
                     "DELETE FROM variables WHERE tenant = $1 AND name = $2",

@@ -274,8 +274,8 @@ pub(crate) async fn begin_deletion(
 
 /// Whether the lease's workflow is there; `LeaseLost` when somebody else holds it.
 async fn is_held(connection: &Connection, lease: &RunnableLease) -> Result<bool, StoreError> {
-    match emitters::held(connection, lease).await {
-        Ok(_) => Ok(true),
+    match emitters::check_held(connection, lease).await {
+        Ok(()) => Ok(true),
         Err(StoreError::Conflict(Conflict::Gone(_))) => Ok(false),
         Err(error) => Err(error),
     }

@@ -87,7 +87,7 @@ impl Workflows for PostgresStore {
     }
 
     async fn begin_workflow_deletion(&self, id: &WorkflowId) -> Result<bool, StoreError> {
-        self.write_statement(|connection| async move {
+        self.write_locking(|connection| async move {
             workflow_rows::begin_deletion(&connection, id).await
         })
         .await

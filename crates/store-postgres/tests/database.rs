@@ -5,9 +5,17 @@ mod server;
 #[path = "harness/wire.rs"]
 mod wire;
 
-use headwater_model::time::EpochMs;
-use headwater_store::{NodeName, Nodes as _, StoreError, Upkeep as _};
+use headwater_model::{
+    channel::Channel,
+    event::NewEvent,
+    id::{InvocationId, SourceId},
+    time::EpochMs,
+};
+use headwater_store::{
+    NodeName, Nodes as _, RunCommit, RunnableLease, StoreError, Upkeep as _, Usage, WorkQueue as _,
+};
 use headwater_store_postgres::PostgresStore;
+use serde_json::value::RawValue;
 use server::{Database, server_folder};
 use tokio_postgres::NoTls;
 use wire::{Cut, Wire};
@@ -69,6 +77,66 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     let again = "DROP TRIGGER refusing ON schema_version";
     client.batch_execute(again).await.unwrap();
     store.check_writing().await.unwrap();
+}
+
+/// Runs of sources that wait share a transaction, and the database may refuse the values of one of them.
+#[tokio::test]
+async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
+    let database = Database::create().await;
+    let store = PostgresStore::open(&database.url()).await.unwrap();
+    let now_ms = EpochMs(1);
+    let epoch = store
+        .start_node(&NodeName::new("node"), now_ms)
+        .await
+        .unwrap();
+    let source = SourceId::new(now_ms, 1);
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let refuse = format!(
+        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', 'u_000001', {}, 1);
+         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+         AS $$ BEGIN RAISE 'not this one' USING ERRCODE = 'check_violation'; END $$;
+         CREATE TRIGGER refusing BEFORE INSERT ON events
+         FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()",
+        epoch.0
+    );
+    client.batch_execute(&refuse).await.unwrap();
+    let run = |number: u128| RunCommit {
+        lease: RunnableLease {
+            runnable: source.clone().into(),
+            epoch,
+            fence: 1,
+        },
+        run_id: InvocationId::new(now_ms, number),
+        invocation: None,
+        events: vec![NewEvent {
+            channel: Channel::default(),
+            event: RawValue::from_string(number.to_string()).unwrap(),
+            key: None,
+            summary: None,
+            ts: None,
+            scheduled: None,
+            hops: 0,
+            trace: None,
+        }],
+        dedupe: None,
+        kv_writes: Vec::new(),
+        usage: Usage::default(),
+        progress: None,
+        ended: None,
+        unrecorded: 0,
+        now_ms,
+    };
+    let results = store.commit_runs([run(1), run(2), run(3)].into()).await;
+    let [Ok(()), Err(StoreError::Corrupt(told)), Ok(())] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert!(told.contains("not this one"), "{told}");
+    let kept = "SELECT array_agg(event ORDER BY position) FROM events";
+    let kept = client.query_one(kept, &[]).await.unwrap();
+    assert_eq!(kept.get::<_, Vec<String>>(0), ["1", "3"]);
 }
 
 #[tokio::test]

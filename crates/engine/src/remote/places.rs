@@ -132,6 +132,10 @@ impl Place {
     /// Moves the party to the machine, unless one of its owners has runs where it is. From one that is to be given nothing
     /// more, it moves as soon as they have ended. The gate is closed meanwhile.
     pub(super) async fn settle(&self, preferred: Host) {
+        // Another run has moved it while this one waited for the gate, and has entered its owner.
+        if self.host().is_some_and(|host| host.is(&preferred)) {
+            return;
+        }
         let give_up_at = Instant::now() + RUNS_END_WITHIN;
         while !self.is_free_for(&preferred).await {
             let waits = self.host().is_some_and(|host| !host.is_open());

@@ -55,13 +55,6 @@ impl SpreadEngine {
         lent.iter().any(|borrowed| borrowed.name() == name)
     }
 
-    /// Sets whether that machine is to be given nothing more.
-    pub fn spare(&self, name: &str, is_spared: bool) {
-        let lent = self.lent();
-        let named = lent.iter().filter(|borrowed| borrowed.name() == name);
-        named.for_each(|borrowed| borrowed.set_spared(is_spared));
-    }
-
     /// Gives up places that were not used for long, or are on machines that are to be given nothing more, and have no run.
     pub async fn tidy(&self) {
         self.places.tidy().await;
@@ -78,7 +71,12 @@ impl SpreadEngine {
     fn preferred(&self, party: &Party) -> Host {
         let mut best = self.weight.score(&self.name, party);
         let mut host = Host::Own(Arc::clone(&self.own));
-        for borrowed in self.lent().iter().filter(|one| one.is_open()) {
+        let lent = self.lent.read();
+        let open = lent
+            .iter()
+            .flatten()
+            .filter(|one| one.is_there() && one.is_open());
+        for borrowed in open {
             let score = borrowed.weight().score(borrowed.name(), party);
             if score > best {
                 best = score;
@@ -174,6 +172,12 @@ impl Engine for SpreadEngine {
             status.runs += borrowed.runs();
         }
         status
+    }
+
+    fn spare(&self, machine: &str, is_spared: bool) {
+        let lent = self.lent();
+        let named = lent.iter().filter(|borrowed| borrowed.name() == machine);
+        named.for_each(|borrowed| borrowed.set_spared(is_spared));
     }
 
     fn places(&self) -> BTreeMap<String, usize> {

@@ -73,6 +73,7 @@ impl Platform {
             // A node that is alone never drains.
             None => return Ok(node.clone()),
         }
+        self.core.engine.spare(id, is_draining);
         let action = match is_draining {
             true => AuditAction::NodeDrain,
             false => AuditAction::NodeUndrain,

@@ -79,7 +79,7 @@ impl Writing {
         let tenant = &self.tenant;
         let content_id = self
             .store
-            .write_statement(|connection| async move {
+            .write_locking(|connection| async move {
                 let sql = format!(
                     "INSERT INTO file_contents (tenant, kept_until_ms) VALUES ($1, {NOW_MS} + {KEPT_MS}) RETURNING id"
                 );
@@ -102,7 +102,7 @@ impl Writing {
         for chunks in chunks.chunks(CHUNKS_AT_ONCE) {
             let first = self.chunks;
             self.store
-                .write_statement(|connection| async move {
+                .write_locking(|connection| async move {
                     append(&connection, content_id, first, chunks).await
                 })
                 .await

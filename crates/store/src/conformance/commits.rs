@@ -11,10 +11,11 @@ use super::{
     Factory,
     dispatch::{pair, received, subscribe},
     fixture::*,
+    runs::returned,
 };
 use crate::{
     AfterRun, ChannelFilter, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit,
-    RunOutcome, RunVersion, SourceState, Spender, Store, Usage,
+    RunOutcome, RunVersion, SourceState, Spender, Store, StoreError, Usage,
 };
 
 /// Ids increase, even if the clock steps back or the store is reopened.
@@ -175,6 +176,84 @@ pub async fn texts_have_any_length_and_characters(factory: &dyn Factory) {
         serde_json::Value::Object(kept),
         serde_json::json!({ texts[0].clone(): 1, texts[1].clone(): 2 })
     );
+}
+
+/// However many arrive while others are being written, of however many sources, each is written or refused on its own.
+pub async fn commits_at_the_same_time_are_each_written_or_refused(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (one, other, lost) = (
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+    );
+    store.release_runnable(&lost.lease).await.unwrap();
+    let run = |source: &Leased, text| RunCommit {
+        ended: Some(returned()),
+        ..run_of(source, vec![event(text)], T0)
+    };
+    let (mine, nowhere) = (run(&one, "2"), run(&lost, "1"));
+    let commit = |runs: Vec<RunCommit>| store.commit_runs(runs.into());
+    let (first, mixed, refused, of_other) = tokio::join!(
+        commit(vec![run(&one, "1")]),
+        commit(vec![mine.clone(), nowhere, run(&other, "1"), mine.clone()]),
+        commit(vec![run(&lost, "2")]),
+        commit(vec![run(&other, "2"), run(&other, "3")]),
+    );
+    let outcome = |results: Vec<Result<(), StoreError>>| {
+        let each = results.into_iter();
+        each.map(|result| match result {
+            Ok(()) => true,
+            Err(StoreError::Conflict(_)) => false,
+            Err(error) => panic!("{error}"),
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(outcome(first), [true]);
+    assert_eq!(outcome(mixed), [true, false, true, true]);
+    assert_eq!(outcome(refused), [false]);
+    assert_eq!(outcome(of_other), [true, true]);
+    let store = factory.reopen(store).await;
+    assert_eq!(texts(&*store, &one).await, ["2", "2", "1"]);
+    assert_eq!(texts(&*store, &other).await, ["3", "2", "1"]);
+    assert!(texts(&*store, &lost).await.is_empty());
+    assert!(store.run(&mine.run_id).await.unwrap().is_some());
+}
+
+/// Keys that several runs of a batch write have the value of the last one.
+pub async fn the_last_write_of_a_key_in_a_batch_counts(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (one, other) = (
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+    );
+    let run = |source: &Leased, writes: &[(&str, Option<&str>)]| RunCommit {
+        kv_writes: writes
+            .iter()
+            .map(|(key, value)| KvWrite {
+                key: (*key).to_owned(),
+                value: value.map(json),
+            })
+            .collect(),
+        ..run_of(source, Vec::new(), T0)
+    };
+    let commits = vec![
+        run(
+            &one,
+            &[("a", Some("1")), ("b", Some("1")), ("c", Some("1"))],
+        ),
+        run(&other, &[("a", Some("8"))]),
+        run(&one, &[("a", None), ("b", Some("2")), ("a", Some("3"))]),
+        run(&one, &[("c", None), ("d", Some("4")), ("d", None)]),
+    ];
+    for result in store.commit_runs(commits.into()).await {
+        result.unwrap();
+    }
+    let values = async |source: &Leased| {
+        let values = store.key_values(&runnable(source)).await.unwrap();
+        serde_json::Value::Object(values)
+    };
+    assert_eq!(values(&one).await, serde_json::json!({"a": 3, "b": 2}));
+    assert_eq!(values(&other).await, serde_json::json!({"a": 8}));
 }
 
 async fn assert_nothing_was_written(store: &dyn crate::Store, source: &Leased) {

@@ -10,8 +10,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, AfterRun, Backlog, InvocationEnd, LeaseTerm, NewInvocation, NodeEpoch, RunCommit,
-    SourceState, Store, Trigger, WorkLimit,
+    AfterAttempt, AfterRun, Backlog, Conflict, InvocationEnd, LeaseTerm, NewInvocation, NodeEpoch,
+    RunCommit, SourceState, Store, StoreError, Taken, Trigger, WorkLimit,
 };
 
 /// Each start of the node is a new epoch.
@@ -74,6 +74,43 @@ pub async fn enqueue_is_refused_for_a_source_that_takes_no_triggers(factory: &dy
     }
     store.delete_source(&source.lease).await.unwrap();
     assert_conflict(store.enqueue(manual(&source.id, "1"), None).await);
+}
+
+/// However many arrive while others are being queued, each is queued or refused on its own, and they stay in their order.
+pub async fn invocations_at_the_same_time_are_each_queued_or_refused(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (source, other, inactive) = (
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+    );
+    let state = SourceState::Inactive;
+    store
+        .set_source_state(&inactive.lease, state)
+        .await
+        .unwrap();
+    let twice = manual(&source.id, "2");
+    let queue = |invocation, lease| store.enqueue(invocation, lease);
+    let (first, leased, of_other, refused, once, again, last) = tokio::join!(
+        queue(manual(&source.id, "1"), None),
+        queue(manual(&other.id, "1"), held(&other, epoch)),
+        queue(manual(&other.id, "2"), held(&source, epoch)),
+        queue(manual(&inactive.id, "1"), None),
+        queue(twice.clone(), None),
+        queue(twice.clone(), None),
+        queue(manual(&source.id, "3"), None),
+    );
+    assert_eq!(leased.unwrap().unwrap().attempt, 1);
+    for unleased in [first, of_other, once, last] {
+        assert_eq!(unleased.unwrap(), None);
+    }
+    assert_conflict(refused);
+    let taken = Conflict::Taken(Taken::Invocation(twice.id));
+    assert!(matches!(again, Err(StoreError::Conflict(conflict)) if conflict == taken));
+    let queued = claim_all(&*store, &source.id, epoch, T0).await;
+    assert_eq!(given(&queued), ["1", "2", "3"]);
+    let queued = claim_all(&*store, &other.id, epoch, T0).await;
+    assert_eq!(given(&queued), ["2"]);
 }
 
 /// As long as a lease holds, nobody else gets the invocation.

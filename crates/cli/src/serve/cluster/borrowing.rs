@@ -8,7 +8,10 @@ use axum::{
     http::{HeaderValue, Method, StatusCode, Uri, header},
 };
 use futures::StreamExt as _;
-use headwater_engine::remote::{SpreadEngine, Weight, Wire};
+use headwater_engine::{
+    Engine as _,
+    remote::{SpreadEngine, Weight, Wire},
+};
 use headwater_store::{Member, MemberPart, Members as _, NodeName};
 use headwater_store_postgres::PostgresStore;
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};

@@ -1,0 +1,215 @@
+//! The transactions of steps: how each kind begins, that it is run again when others overtake it, and what became of a
+//! `COMMIT` without an answer.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use deadpool_postgres::Pool;
+use headwater_store::StoreError;
+
+use crate::{
+    connection::{Connection, code, failed, is_overtaken, is_without_answer},
+    migration,
+    outcome::{self, Outcome, TransactionId, identified},
+    pooling::Pooling,
+    positions::take_turn,
+    server::connect,
+};
+
+/// Runs of a step that others overtake, before it fails.
+const TRIES: u32 = 50;
+/// The longest wait between them.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// A transaction with bounds: a node that is paused or cut off holds locks for less than the time after which it counts as
+/// dead, and nobody waits for ever. They are the transaction's own, so that a pooler may share its connections.
+macro_rules! bounded {
+    ($begin:literal $(, $first:expr)*) => {
+        concat!(
+            $begin,
+            "; SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '10s'; \
+             SET LOCAL statement_timeout = '60s'"
+            $(, "; ", $first)*
+        )
+    };
+}
+
+/// The last statement of the beginning of a transaction that only reads, or beats.
+macro_rules! served_by {
+    () => {
+        concat!("SELECT ", crate::pooling::backend!())
+    };
+}
+pub(crate) use served_by;
+
+/// A transaction of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transaction {
+    /// All statements see the same moment.
+    Reading,
+    /// Steps have the effect of one after the other. One that would not is run again.
+    Writing,
+    /// For a step that locks the rows it depends on as it finds them: each statement sees what was committed before it, and
+    /// waits where another step would overtake it.
+    Locking,
+    /// The same, with its turn to append to the log.
+    LockingInTurn,
+    /// Keeps a node alive. Its outcome is not asked for: the next beat is as good.
+    Beating,
+    /// Writes, and has its turn to append to the log before it sees anything, so that those before it do not overtake it.
+    Appending,
+    /// Brings the schema up to date.
+    Migrating,
+}
+
+impl Transaction {
+    /// The statements that begin it. Those of one that writes return its id.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Reading => bounded!(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                served_by!()
+            ),
+            Self::Writing => bounded!("BEGIN ISOLATION LEVEL SERIALIZABLE", identified!()),
+            Self::Locking => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", identified!()),
+            Self::LockingInTurn => bounded!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED",
+                take_turn!(),
+                identified!()
+            ),
+            Self::Beating => bounded!("BEGIN ISOLATION LEVEL READ COMMITTED", served_by!()),
+            Self::Appending => bounded!(
+                "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                take_turn!(),
+                identified!()
+            ),
+            Self::Migrating => migration::BEGIN,
+        }
+    }
+
+    /// The time after which it counts as failed, whatever the server says. A beat that takes longer helps no more.
+    fn within(self) -> Duration {
+        match self {
+            Self::Beating => BEAT_WITHIN,
+            Self::Reading
+            | Self::Writing
+            | Self::Locking
+            | Self::LockingInTurn
+            | Self::Appending
+            | Self::Migrating => DONE_WITHIN,
+        }
+    }
+}
+
+/// Half of the time after which a node counts as dead.
+const BEAT_WITHIN: Duration = Duration::from_secs(5);
+/// More than the time that the server itself gives to a step, and to a `COMMIT` without an answer.
+const DONE_WITHIN: Duration = Duration::from_secs(120);
+/// The time that a `COMMIT` without an answer is asked for.
+const KNOWN_WITHIN: Duration = Duration::from_secs(30);
+const ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// The connections to a database, and their transactions.
+pub(crate) struct Database {
+    pub(crate) pool: Pool,
+    pooling: Arc<Pooling>,
+}
+
+impl Database {
+    /// `pooling` is shared by all who use the same database.
+    pub(crate) fn new(pool: Pool, pooling: Arc<Pooling>) -> Self {
+        Self { pool, pooling }
+    }
+
+    /// Runs a step in a transaction, again as long as others overtake it.
+    pub(crate) async fn run<T, F>(
+        &self,
+        transaction: Transaction,
+        step: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: Future<Output = Result<T, StoreError>> + Send,
+    {
+        let mut tries = 1;
+        loop {
+            let attempt = self.attempt(transaction, &step);
+            let attempted = match tokio::time::timeout(transaction.within(), attempt).await {
+                Ok(attempted) => attempted,
+                Err(elapsed) => Err(StoreError::unavailable("waiting for the database", elapsed)),
+            };
+            match attempted {
+                Err(error) if tries < TRIES && is_overtaken(&error) => {
+                    tracing::debug!(error = error.in_full(), tries, "a step is run again");
+                    tokio::time::sleep(Duration::from_millis(tries.into()).min(PAUSE_MAX)).await;
+                    tries += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Runs a step in a transaction once.
+    pub(crate) async fn attempt<T, F>(
+        &self,
+        transaction: Transaction,
+        step: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: Future<Output = Result<T, StoreError>> + Send,
+    {
+        let object = connect(&self.pool).await?;
+        let begun = Connection::begin(object, transaction.begin(), &self.pooling).await;
+        let (connection, said) = begun.map_err(failed("beginning a transaction"))?;
+        let id = TransactionId::of(&said);
+        match step(connection.clone()).await {
+            Ok(value) => match (connection.end("COMMIT").await, id) {
+                (Ok(()), _) => Ok(value),
+                (Err(error), Some(id)) if is_without_answer(&error) => {
+                    // It is asked for on another connection, which there may be only one of.
+                    drop(connection);
+                    match self.outcome(&id).await {
+                        Outcome::Committed => Ok(value),
+                        Outcome::RolledBack | Outcome::Open | Outcome::Unknown => {
+                            Err(failed("committing")(error))
+                        }
+                    }
+                }
+                (Err(error), _) => Err(failed("committing")(error)),
+            },
+            Err(error) => {
+                if let Some(code) = code(&error) {
+                    self.pooling.learn_from(code);
+                }
+                // A connection that cannot roll back is closed, which does.
+                let _ = connection.end("ROLLBACK").await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks for the outcome of a `COMMIT` without an answer until it is known, or for as long as a fail-over takes.
+    async fn outcome(&self, of: &TransactionId) -> Outcome {
+        let give_up_at = Instant::now() + KNOWN_WITHIN;
+        let ask = |connection: Connection| async move { outcome::ask(&connection, of).await };
+        loop {
+            let asked = Box::pin(self.attempt(Transaction::Reading, ask)).await;
+            match asked {
+                Ok(Outcome::Open) | Err(_) if Instant::now() < give_up_at => {
+                    tokio::time::sleep(ASKED_EVERY).await;
+                }
+                Ok(outcome) => return outcome,
+                Err(error) => {
+                    tracing::warn!(
+                        error = error.in_full(),
+                        "the outcome of a commit is not known"
+                    );
+                    return Outcome::Unknown;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The steps of sources that share transactions: requests that are queued, and the commits of runs.
+
+use std::sync::Arc;
+
+use headwater_store::{Lease, RunCommit, StoreError};
+
+use crate::{
+    connection::Connection,
+    database::{Database, Transaction},
+    enqueue::{self, Queued},
+    group::Group,
+    run_commit::{self, Order},
+};
+
+type QueuedResult = Result<Option<Lease>, StoreError>;
+type CommitResults = Vec<Result<(), StoreError>>;
+
+/// The groups, each of which has one transaction under way at a time.
+pub(crate) struct Grouped {
+    queued: Group<Queued, QueuedResult>,
+    commits: Group<Arc<[RunCommit]>, CommitResults>,
+}
+
+impl Grouped {
+    pub(crate) fn start(database: &Arc<Database>) -> Self {
+        let (queueing, committing) = (Arc::clone(database), Arc::clone(database));
+        Self {
+            queued: Group::start(
+                |(invocation, _)| invocation.event.get().len(),
+                move |jobs| queue(Arc::clone(&queueing), jobs),
+            ),
+            commits: Group::start(
+                |commits| commits.iter().map(bytes).sum(),
+                move |jobs| commit(Arc::clone(&committing), jobs),
+            ),
+        }
+    }
+
+    /// Queues an invocation of a source, leased if the lease is the current one and it is due.
+    pub(crate) async fn enqueue(&self, job: Queued) -> QueuedResult {
+        self.queued.run(job).await?
+    }
+
+    /// Commits runs of sources; one result of each.
+    pub(crate) async fn commit(&self, commits: Arc<[RunCommit]>) -> CommitResults {
+        let count = commits.len();
+        let committed = self.commits.run(commits).await;
+        committed.unwrap_or_else(|error| of_each(count, &error))
+    }
+}
+
+fn bytes(commit: &RunCommit) -> usize {
+    let events = commit.events.iter().map(|event| event.event.get().len());
+    let values = commit
+        .kv_writes
+        .iter()
+        .filter_map(|write| write.value.as_ref());
+    events.sum::<usize>() + values.map(|value| value.get().len()).sum::<usize>()
+}
+
+/// The error for each of so many.
+pub(crate) fn of_each<T>(count: usize, error: &StoreError) -> Vec<Result<T, StoreError>> {
+    let message = error.to_string();
+    let each = || StoreError::unavailable("writing together", message.clone());
+    std::iter::repeat_with(|| Err(each())).take(count).collect()
+}
+
+/// Whether some of what a group writes may be at fault, so that the others can be written without it.
+fn is_of_one(error: &StoreError) -> bool {
+    matches!(error, StoreError::Corrupt(_))
+}
+
+async fn queue(database: Arc<Database>, jobs: Arc<[Queued]>) -> Vec<QueuedResult> {
+    match queue_together(&database, &jobs).await {
+        Ok(results) => results,
+        Err(error) if is_of_one(&error) && jobs.len() > 1 => {
+            let mut results = Vec::with_capacity(jobs.len());
+            for job in jobs.chunks(1) {
+                let queued = queue_together(&database, job).await;
+                results.push(queued.and_then(|mut results| results.remove(0)));
+            }
+            results
+        }
+        Err(error) => of_each(jobs.len(), &error),
+    }
+}
+
+async fn queue_together(
+    database: &Database,
+    jobs: &[Queued],
+) -> Result<Vec<QueuedResult>, StoreError> {
+    let queue = |connection: Connection| async move { enqueue::all(&connection, jobs).await };
+    database.run(Transaction::Locking, queue).await
+}
+
+async fn commit(database: Arc<Database>, jobs: Arc<[Arc<[RunCommit]>]>) -> Vec<CommitResults> {
+    let commits: Vec<&RunCommit> = jobs.iter().flat_map(|job| job.iter()).collect();
+    let results = match commit_together(&database, &commits).await {
+        Ok(results) => results,
+        Err(error) if is_of_one(&error) && commits.len() > 1 => {
+            commit_apart(&database, &commits).await
+        }
+        Err(error) => of_each(commits.len(), &error),
+    };
+    let mut results = results.into_iter();
+    let of_job = |job: &Arc<[RunCommit]>| results.by_ref().take(job.len()).collect();
+    jobs.iter().map(of_job).collect()
+}
+
+async fn commit_together(
+    database: &Database,
+    commits: &[&RunCommit],
+) -> Result<CommitResults, StoreError> {
+    let commit = |connection: Connection| async move {
+        // Boxed: a future of all that a commit does is large.
+        Box::pin(run_commit::commit_all(&connection, commits)).await
+    };
+    database.run(Transaction::LockingInTurn, commit).await
+}
+
+/// Commits each in a transaction of its own, in their order.
+async fn commit_apart(database: &Database, commits: &[&RunCommit]) -> CommitResults {
+    let mut order = Order::default();
+    let mut results = CommitResults::with_capacity(commits.len());
+    for commit in commits {
+        let result = match order.check(commit) {
+            Err(error) => Err(error),
+            Ok(()) => match commit_together(database, std::slice::from_ref(commit)).await {
+                Ok(mut results) => results.remove(0),
+                Err(error) => Err(error),
+            },
+        };
+        order.note(commit, &result);
+        results.push(result);
+    }
+    results
+}

@@ -57,7 +57,8 @@ Deno.test("a prop's own options run on the component", async () => {
 });
 
 Deno.test("props made by additionalProps have options too", async () => {
-  assert.deepEqual((await options({ prop: "extra" })).value, ["B"]);
+  const extra = { options: ["B"], is_whole: true };
+  assert.deepEqual((await options({ prop: "extra" })).value, extra);
   assert.deepEqual((await options({ prop: "list2" })).value[0].label, "tok:fixed");
 });
 

@@ -29,13 +29,27 @@ export async function callOptions(
   const receiver = definition.optionsApp === undefined
     ? instance
     : appInstance(component, instance, definition.optionsApp);
-  return definition.optionsMethod.call(receiver, {
+  let pages = false;
+  const found: unknown = await definition.optionsMethod.call(receiver, {
     ...inputs,
-    page: entry.page ?? 0,
-    // Components destructure it on the first page too.
-    prevContext: entry.prev_context ?? {},
+    get page() {
+      pages = true;
+      return entry.page ?? 0;
+    },
+    get prevContext() {
+      pages = true;
+      // Components destructure it on the first page too.
+      return entry.prev_context ?? {};
+    },
     query: entry.query ?? undefined,
   });
+  return pages ? found : whole(found);
+}
+
+/** Options of a method that did not ask for the page: there is no other. */
+function whole(found: unknown): unknown {
+  if (Array.isArray(found)) return { options: found, is_whole: true };
+  return isObject(found) ? { ...found, is_whole: true } : found;
 }
 
 /**

@@ -318,6 +318,29 @@ impl Tab<'_> {
         keys.perform().await.unwrap();
     }
 
+    /// Goes to the tab that was opened as the nth, counted from 0. The page that it shows gets the focus.
+    pub async fn goes_to_tab(&self, nth: usize) {
+        let deadline = Instant::now() + FOUND_WITHIN;
+        let tab = loop {
+            let tabs = self.driver().windows().await.unwrap();
+            match tabs.get(nth) {
+                Some(tab) => break tab.clone(),
+                None => assert!(Instant::now() < deadline, "no tab {nth} was opened"),
+            }
+        };
+        self.driver().switch_to_window(tab).await.unwrap();
+        self.evaluate("void window.dispatchEvent(new Event('focus'))")
+            .await;
+    }
+
+    /// Waits until so many tabs are left.
+    pub async fn has_tabs(&self, count: usize) {
+        let deadline = Instant::now() + FOUND_WITHIN;
+        while self.driver().windows().await.unwrap().len() != count {
+            assert!(Instant::now() < deadline, "there are not {count} tabs");
+        }
+    }
+
     /// Lets pages run no script of theirs from now on.
     pub async fn run_no_script(&self) {
         self.browser

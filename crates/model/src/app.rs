@@ -75,6 +75,12 @@ pub struct AppField {
     /// Whether it has several lines, as keys and certificates have.
     #[serde(default)]
     pub multiline: bool,
+    /// Whether it is the number of a port.
+    #[serde(default)]
+    pub port: bool,
+    /// The value that forms begin with.
+    #[serde(default)]
+    pub default: String,
     /// The values that it may have, if it is a choice.
     #[serde(default)]
     pub options: Vec<FieldOption>,
@@ -411,7 +417,7 @@ impl AppDefinition {
             let field = self.fields.iter().find(|field| field.name == *name);
             if let Some(field) = field.filter(|_| is_given(Some(value))) {
                 field
-                    .check_choice(value)
+                    .check(value)
                     .map_err(|reason| Invalid::new(at, reason))?;
             }
         }
@@ -429,11 +435,16 @@ impl AppDefinition {
 }
 
 impl AppField {
-    /// Whether a value is one of the options, if there are any.
-    fn check_choice(&self, value: &Value) -> Result<(), String> {
+    /// Whether a value is one of the options, if there are any, and a port, if it is to be one.
+    fn check(&self, value: &Value) -> Result<(), String> {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
+        if self.port && !text.trim().parse::<u16>().is_ok_and(|port| port > 0) {
+            return Err(format!(
+                "must be the number of a port, 1 to 65535, not “{text}”"
+            ));
+        }
         if self.options.is_empty() || self.options.iter().any(|option| option.value == text) {
             return Ok(());
         }

@@ -79,7 +79,9 @@ pub use signing_key::InstallationKey;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
     account_users::{AccountUser, AccountUsers},
-    accounts::{AccountView, AccountsFilter, DeletedAccount, NewAccount, UpdateAccount},
+    accounts::{
+        AccountFields, AccountView, AccountsFilter, DeletedAccount, NewAccount, UpdateAccount,
+    },
     actions::ActionReport,
     calls::CallTarget,
     causes::ListenerRun,

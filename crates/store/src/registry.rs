@@ -50,7 +50,7 @@ pub enum Published {
 /// Components to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentFilter {
-    /// Words, each of which occurs in key, name or description; case is ignored.
+    /// Words, each of which occurs in key, name, description or the origin of the code; case is ignored.
     pub words: Vec<String>,
     /// It has a prop of this app, or a key that begins with the app's slug and a hyphen.
     pub app: Option<String>,

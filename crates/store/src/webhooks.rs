@@ -257,6 +257,8 @@ pub struct Delivery {
     pub event: DeliveredEvent,
     /// The run that emitted it, as long as the log has it.
     pub run_id: Option<InvocationId>,
+    /// Its summary, as long as the log has it.
+    pub summary: Option<String>,
     /// Where it is in its life.
     pub state: DeliveryState,
     /// Every attempt, oldest first.

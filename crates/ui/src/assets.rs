@@ -41,6 +41,8 @@ const JS: &str = concat!(
     include_str!("../assets/js/trial.js"),
     include_str!("../assets/js/summary.js"),
     include_str!("../assets/js/choice.js"),
+    include_str!("../assets/js/replace.js"),
+    include_str!("../assets/js/returning.js"),
     include_str!("../assets/js/options.js"),
     include_str!("../assets/js/busy.js"),
     include_str!("../assets/js/wait.js"),

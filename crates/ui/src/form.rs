@@ -3,6 +3,7 @@
 //! Responsible for reading every type of prop from text and writing it back. Pure: renders nothing, and whether a value
 //! fits its prop is decided by `headwater_model::prop`.
 
+mod basis;
 mod choice;
 mod entered;
 mod item;
@@ -11,6 +12,7 @@ mod schedule;
 mod value;
 
 pub(crate) use self::{
+    basis::basis,
     choice::{Choice, Loaded, has_computed_options, is_chosen, known_choices},
     entered::{Entered, Part, field},
     schedule::{UNITS, ticks},

@@ -101,7 +101,7 @@ fn content(page: &Page, visit: &Visit) -> Markup {
     html! {
         main #content tabindex="-1" {
             @if let Some(line) = &visit.flash {
-                p.flash role="status" { (icon(Icon::Ok)) (text::value(line)) }
+                p.flash role="status" { (icon(Icon::Ok)) (text::sentence(line)) }
             }
             (page.body)
             @if !page.commands.is_empty() {

@@ -390,7 +390,7 @@ fn deploying() -> Router<Arc<Ui>> {
         )
         .route(
             "/accounts/{id}/reconnect",
-            post(accounts::connect::begin_again),
+            get(accounts::reconnect::show).post(accounts::reconnect::submit),
         )
         .route(
             "/accounts/{id}/delete",

@@ -45,8 +45,8 @@ fn markup(told: &Told, visit: &Visit) -> Markup {
     html! {
         section.problem {
             h1 { (icon(Icon::Warning)) (text::value(&told.title)) }
-            p { (sentence(&told.text)) }
-            @if let Some(stack) = &told.stack { pre.stack tabindex="0" { (text::value(stack)) } }
+            p { (text::sentence(&told.text)) }
+            @if let Some(stack) = &told.stack { (text::stack(stack)) }
             @if let Some(seconds) = told.retry_after_s {
                 p { "Try again in " span data-countdown=(seconds) { (seconds) " s" } "." }
             }
@@ -63,32 +63,5 @@ fn markup(told: &Told, visit: &Visit) -> Markup {
                 a.button.quiet href="/" { "Home" }
             }
         }
-    }
-}
-
-/// A sentence whose names and values are between backticks.
-fn sentence(told: &str) -> Markup {
-    if told.matches('`').count() % 2 == 1 {
-        return text::value(told);
-    }
-    html! {
-        @for (at, part) in told.split('`').enumerate() {
-            @if at % 2 == 0 { (text::value(part)) } @else { code { (text::value(part)) } }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_a_sentence_are_set_apart() {
-        let shown = |told: &str| sentence(told).into_string();
-        assert_eq!(
-            shown("No `<b>` here"),
-            "<bdi>No </bdi><code><bdi>&lt;b&gt;</bdi></code><bdi> here</bdi>"
-        );
-        assert_eq!(shown("It's a ` alone"), "<bdi>It's a ` alone</bdi>");
     }
 }

@@ -44,6 +44,12 @@ impl Ui {
         self.platform.environment()
     }
 
+    /// The name of an app for people: its slug, if the catalog does not have it.
+    pub(crate) fn app_name<'a>(&'a self, slug: &'a str) -> &'a str {
+        let known = self.platform.config().apps.get(slug);
+        known.map_or(slug, |app| &app.name)
+    }
+
     /// Whether a browser may come under this `Host`: the public URL's, this machine's, or an address. Another name may be
     /// a stranger's that leads here, whose pages would then be of this origin.
     pub(crate) fn is_own_host(&self, host: &str) -> bool {

@@ -52,6 +52,11 @@ struct AppField {
     optional: bool,
     /// Whether it has several lines.
     multiline: bool,
+    /// Whether it is the number of a port.
+    port: bool,
+    /// The value that forms begin with.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    default: String,
     /// The values that it may have, if it is a choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     options: Vec<AppFieldOption>,
@@ -85,6 +90,8 @@ impl From<&app::AppDefinition> for App {
             secret: field.secret,
             optional: field.optional,
             multiline: field.multiline,
+            port: field.port,
+            default: field.default.clone(),
             options: field.options.iter().map(AppFieldOption::from).collect(),
             hint: field.hint.clone(),
         });

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod browser;
+mod choosing;
 mod deploying;
 mod events;
 mod missing;

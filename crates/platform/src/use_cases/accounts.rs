@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_model::{
-    app::AuthType,
+    app::{AuthType, is_secret_field},
     id::{AccountId, WorkspaceId},
     limits::PAGE_LIMIT_MAX,
     page::{Page, PageRequest},
@@ -63,6 +63,15 @@ pub struct UpdateAccount {
     pub name: Option<String>,
     /// Values by field; null removes one.
     pub fields: Option<Map<String, Value>>,
+}
+
+/// The stored fields of an account.
+#[derive(Debug, Clone)]
+pub struct AccountFields {
+    /// The values of those that are no secrets.
+    pub shown: Map<String, Value>,
+    /// The names of secrets.
+    pub secrets: Vec<String>,
 }
 
 /// An account that was deleted.
@@ -260,6 +269,30 @@ impl Platform {
                 .await;
         }
         Ok(AccountView::new(account, self.core.env.now_at()))
+    }
+
+    /// The stored fields of an account, as a form that changes them shows them. None if they cannot be decrypted, because
+    /// the key is lost.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn account_fields(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<Option<AccountFields>, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        let Ok(fields) = self.accounts.opened_fields(&account) else {
+            return Ok(None);
+        };
+        let app = self.core.config.apps.get(&account.app);
+        let (secrets, shown): (Map<_, _>, Map<_, _>) = fields
+            .into_iter()
+            .partition(|(name, _)| is_secret_field(app.map(|app| &**app), name));
+        Ok(Some(AccountFields {
+            shown,
+            secrets: secrets.into_iter().map(|(name, _)| name).collect(),
+        }))
     }
 
     async fn change_fields(

@@ -36,6 +36,8 @@ pub struct PropOptions {
     pub options: Vec<PropOption>,
     /// To be given for the next page, if the component pages this way.
     pub context: Option<Value>,
+    /// Whether it is the only page: the method did not ask which one is wanted.
+    pub is_whole: bool,
 }
 
 /// One option.
@@ -201,8 +203,10 @@ impl PropOptions {
     /// An array of values or of `{label, value}`, bare or as `{options, context}`. Anything else has no options.
     fn from_returned(returned: Value) -> Self {
         let mut context = None;
+        let mut is_whole = false;
         let mut options = returned;
         if let Value::Object(page) = &mut options {
+            is_whole = page.remove("is_whole") == Some(Value::Bool(true));
             context = page.remove("context").filter(|context| !context.is_null());
             options = page.remove("options").unwrap_or_default();
         }
@@ -210,11 +214,13 @@ impl PropOptions {
             return Self {
                 options: Vec::new(),
                 context,
+                is_whole,
             };
         };
         Self {
             options: options.into_iter().filter_map(PropOption::of).collect(),
             context,
+            is_whole,
         }
     }
 }

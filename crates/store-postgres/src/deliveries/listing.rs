@@ -22,12 +22,13 @@ pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.gener
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
-/// Deliveries with their events, of webhooks that are there, and with their runs.
+/// Deliveries with their events, of webhooks that are there, and with what the log still has of the events.
 fn listed() -> String {
     format!(
         "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id, {STATE} AS state,
                 due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*,
-                (SELECT run_id FROM events WHERE events.position = event_position) AS run_id
+                (SELECT run_id FROM events WHERE events.position = event_position) AS run_id,
+                (SELECT summary FROM events WHERE events.position = event_position) AS summary
          FROM deliveries JOIN delivered_events ON delivered_events.position = event_position
                          JOIN webhooks ON webhooks.id = webhook_id"
     )
@@ -245,6 +246,7 @@ async fn delivery(
         subscription_id: parsed(row, "subscription_id")?,
         event: event::of(row)?,
         run_id: parsed_opt(row, "run_id")?,
+        summary: get(row, "summary")?,
         state,
         attempts: attempts(connection, get(row, "delivery_position")?, has_headers).await?,
         next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),

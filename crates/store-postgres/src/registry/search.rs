@@ -64,6 +64,7 @@ pub(crate) async fn index(
         description.key.as_deref(),
         Some(description.name.as_str()),
         description.description.as_deref(),
+        component.code_url.as_deref(),
     ];
     let texts: Vec<_> = texts.into_iter().flatten().collect();
     let inserted = connection.execute("INSERT INTO component_search (id, user_id, workspace_id, key, version, type, apps, text)

@@ -58,6 +58,7 @@ pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Resu
         description.key.as_deref(),
         Some(description.name.as_str()),
         description.description.as_deref(),
+        component.code_url.as_deref(),
     ];
     let texts: Vec<_> = texts.into_iter().flatten().collect();
     let inserted = connection.execute_prepared(

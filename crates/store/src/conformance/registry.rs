@@ -264,6 +264,7 @@ pub async fn components_are_searched(factory: &dyn Factory) {
     ] {
         let mut component = saved_component(&mine, Some(key));
         component.description.name = name.to_owned();
+        component.code_url = Some(format!("npm:@acme/{key}/main.mjs"));
         component.description.description = Some(about.to_owned());
         component.description.component_type = match component_type {
             "action" => ComponentType::Action,
@@ -286,6 +287,7 @@ pub async fn components_are_searched(factory: &dyn Factory) {
         (&["order"][..], None, None, &[order, refund][..]),
         (&["ORDER", "back"], None, None, &[refund]),
         (&["ärger"], None, None, &[order]),
+        (&["@acme/shop-refund"], None, None, &[refund]),
         (&["%"], None, None, &[send]),
         (&["_"], None, None, &[]),
         (&[], Some("shop"), None, &[order, refund]),

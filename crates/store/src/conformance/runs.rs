@@ -2,6 +2,7 @@
 
 use headwater_model::{
     channel::Channel,
+    event::NewEvent,
     id::{ComponentId, EventId, InvocationId},
     origin::Origin,
     outcome::Limit,
@@ -400,6 +401,13 @@ pub async fn runs_end_with_their_source(factory: &dyn Factory) {
     assert_eq!(store.trim_runs(none, 9).await.unwrap().done, 1);
 }
 
+fn summed_up(text: &str) -> NewEvent {
+    NewEvent {
+        summary: Some("in short".to_owned()),
+        ..event(text)
+    }
+}
+
 /// The deliveries of each event, to whomever; and each of them leads back to the run.
 pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
@@ -410,7 +418,7 @@ pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
         webhooks.push(listening_webhook(&*store, &mine, &source).await.id);
     }
     let run = RunCommit {
-        events: vec![event("1"), event("2")],
+        events: vec![summed_up("1"), summed_up("2")],
         ..last_commit(&source, returned())
     };
     let run_id = run.run_id.clone();
@@ -426,6 +434,7 @@ pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
             let delivery = store.delivery(&one.id).await.unwrap().unwrap();
             assert_eq!((delivery.event.id, delivery.state), (*event, one.state));
             assert_eq!(delivery.run_id.as_ref(), Some(&run_id));
+            assert_eq!(delivery.summary.as_deref(), Some("in short"));
         }
     }
     let page = PageRequest::first(9);

@@ -1,5 +1,5 @@
-// Forms of props: options are found while one types, and what a button loads takes the place of its field only. Without
-// this script the same buttons send the form and get it back.
+// Forms of props: options are found while one types, those that depend on a changed value are loaded anew, and what a button
+// loads takes the place of its field only. Without this script the same buttons send the form and get it back.
 {
   const QUIET_MS = 250;
   const form = document.querySelector("form[data-props]");
@@ -7,29 +7,9 @@
   // Fields whose options were asked for without a button: once each, until what is above them changes.
   const asked = new Set();
 
+  const fields = () => hw.all("[data-field]", form);
   const fieldOf = (prop, within = form) =>
     hw.all("[data-field]", within).find((field) => field.dataset.field === prop);
-
-  /** Puts rendered elements in the place of others. What the node never sends back, and the focus, stay. */
-  const replace = (old, fresh) => {
-    const focused = document.activeElement?.id;
-    const selection = document.activeElement?.selectionStart;
-    for (const secret of hw.all('input[type="password"], textarea[autocomplete="off"]', old)) {
-      const again = fresh.querySelector(`#${CSS.escape(secret.id)}`);
-      if (!again || again.value || !secret.value || again.placeholder !== secret.placeholder) continue;
-      again.value = secret.value;
-      for (const note of hw.all(".again", again.parentElement)) note.remove();
-    }
-    const open = hw.all("details[open] > summary", old).map((summary) => summary.textContent);
-    for (const details of hw.all("details", fresh)) {
-      if (open.includes(details.querySelector("summary")?.textContent)) details.open = true;
-    }
-    old.replaceWith(fresh);
-    const again = focused && document.getElementById(focused);
-    if (!again) return;
-    again.focus({ preventScroll: true });
-    if (typeof selection === "number" && again.setSelectionRange) again.setSelectionRange(selection, selection);
-  };
 
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
   const send = async (action, prop) => {
@@ -54,18 +34,21 @@
         const again = fresh.querySelector('input[name="additional"]');
         carried?.remove();
         if (again) form.prepend(again);
-        replace(place, fresh.querySelector("[data-fields]"));
+        hw.replaceFields(place, fresh.querySelector("[data-fields]"));
         hw.say("The fields are up to date");
       } else {
-        replace(place, fieldOf(prop, fresh));
+        hw.replaceFields(place, fieldOf(prop, fresh));
+        showAccounts(fresh, prop);
         hw.say(fieldOf(prop)?.querySelector("[role=status]")?.textContent ?? "");
       }
       hw.enableCopying(form);
       hw.enableEditors(form);
       hw.showTrial(page, form);
+      hw.showCommands(page);
       const errors = page.querySelector(".summary-of-errors");
       if (prop === undefined) for (const former of hw.all(".summary-of-errors")) former.remove();
-      hw.showSummary(errors && (prop === undefined || !fieldOf(prop)?.querySelector(".wrong")) ? errors : null, form);
+      const isTold = prop !== undefined && form.querySelector("[data-field] .wrong");
+      hw.showSummary(isTold ? null : errors, form);
     } catch (error) {
       if (error.name === "AbortError") return;
       hw.tellAbove(form, "The node did not answer. All that you have entered is still here: press the button again.");
@@ -73,28 +56,51 @@
     }
   };
 
+  /** Options may fail because of an account, or work again: its field says so. */
+  const showAccounts = (fresh, prop) => {
+    for (const field of fields().filter((one) => one.querySelector("[data-connects]") && one.dataset.field !== prop)) {
+      const again = fieldOf(field.dataset.field, fresh);
+      if (again && (field.querySelector(".wrong") || again.querySelector(".wrong"))) hw.replaceFields(field, again);
+    }
+  };
+
   const isFilled = (field) =>
     hw.all("input:not([type=hidden]):not([type=search]), select, textarea", field).some((control) =>
       ["radio", "checkbox"].includes(control.type) ? control.checked && control.value : control.value);
+  const loaderOf = (field) => field.querySelector('button[value^="load:"]');
+  const isLoaded = (field) => field.querySelector('input[name^="loaded."]');
 
   /** Loads the options of fields that have none yet, from the top, as far as all that is needed above is there. */
   const loadNext = async () => {
     const accounts = hw.all("[data-needed]", form).filter((field) => field.querySelector("[data-connects]"));
     if (!accounts.every(isFilled)) return;
-    for (const field of hw.all("[data-field]", form)) {
+    for (const field of fields()) {
       const prop = field.dataset.field;
-      const button = field.querySelector('button[value^="load:"]');
-      if (button && !field.querySelector('input[name^="loaded."]') && !asked.has(prop)) {
+      if (loaderOf(field) && !isLoaded(field) && !asked.has(prop)) {
         asked.add(prop);
-        await send(button.value, prop);
+        await send(loaderOf(field).value, prop);
         return loadNext();
       }
       if (field.hasAttribute("data-needed") && !isFilled(field)) return;
     }
   };
 
+  /** Options below a value that was changed are those of another one. */
+  const change = (field) => {
+    const all = fields();
+    const below = all.slice(all.indexOf(field) + 1).filter(loaderOf);
+    for (const one of below) asked.delete(one.dataset.field);
+    if (field.hasAttribute("data-reloads")) send("reload").then(loadNext);
+    else if (below.some((one) => isLoaded(one) || isFilled(one))) send("renew").then(loadNext);
+    else if (form.querySelector("[data-connects]")) loadNext();
+  };
+
   if (form) {
     let timer = 0;
+    const later = (work) => {
+      clearTimeout(timer);
+      timer = setTimeout(work, QUIET_MS);
+    };
     // A link must not run code with the accounts of whoever follows it: only a page of this site that leads here does.
     const from = document.referrer && new URL(document.referrer);
     const isOwnWay = from && from.origin === location.origin && /^\/(deploy|sources)(\/|$)/.test(from.pathname);
@@ -104,34 +110,33 @@
       const action = event.submitter?.value ?? "";
       const [kind, ...rest] = action.split(":");
       if (["load", "more"].includes(kind)) send(action, rest.join(":"));
-      else if (["reload", "accounts"].includes(action)) send(action).then(loadNext);
+      else if (["reload", "show"].includes(action)) send(action).then(loadNext);
       else if (action === "try") send(action);
       else return;
       event.preventDefault();
     });
 
     form.addEventListener("input", (event) => {
-      const prop = event.target.dataset.query;
-      if (prop === undefined) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => send(`load:${prop}`, prop), QUIET_MS);
+      const { query } = event.target.dataset;
+      const times = event.target.closest("[data-schedule]");
+      if (query !== undefined) later(() => send(`load:${query}`, query));
+      else if (times) later(() => send("show", times.dataset.field));
     });
 
     form.addEventListener("change", (event) => {
-      const field = event.target.closest("[data-reloads]");
-      if (event.target.dataset.query !== undefined) return;
-      if (event.target.type === "radio" && event.target.closest("[data-field]")?.querySelector("[data-connects]")) asked.clear();
-      if (field) send("reload").then(loadNext);
-      else if (form.querySelector("[data-connects]")) loadNext();
+      const field = event.target.closest("[data-field]");
+      if (field && event.target.dataset.query === undefined && !field.hasAttribute("data-schedule")) change(field);
     });
 
-    // Whoever comes back from connecting an account finds it here.
-    let isConnecting = false;
-    form.addEventListener("click", (event) => {
-      if (event.target.closest("[data-connects]")) isConnecting = true;
-    });
-    addEventListener("focus", () => {
-      if (isConnecting) send("accounts").then(loadNext);
+    hw.returns(form, {
+      accounts: () => send("show"),
+      retry: async () => {
+        for (const failed of hw.all("[data-failed]", form)) {
+          const field = failed.closest("[data-field]");
+          await send(loaderOf(field).value, field.dataset.field);
+        }
+      },
+      change,
     });
   }
 }

@@ -6,3 +6,13 @@ hw.showTrial = (page, form) => {
   form.before(trial);
   trial.focus();
 };
+
+// The commands of the page have the values that the form was sent with.
+hw.showCommands = (page) => {
+  const old = document.querySelector(".commands");
+  const fresh = page.querySelector(".commands");
+  if (!old || !fresh) return;
+  fresh.open = old.open;
+  old.replaceWith(fresh);
+  hw.enableCopying(fresh);
+};

@@ -30,7 +30,7 @@ pub(crate) struct Loaded {
     pub(crate) context: Option<Value>,
     /// The search that they were loaded for.
     pub(crate) query: Option<String>,
-    /// Whether the last page had options, so that there may be another.
+    /// Whether the last page had options, so that there may be another: not of a method that knows no pages.
     pub(crate) has_more: bool,
 }
 
@@ -44,10 +44,16 @@ impl Loaded {
     }
 
     /// The same with a further page. Options that are there already are not added.
-    pub(crate) fn with(mut self, choices: Vec<Choice>, context: Option<Value>) -> Self {
+    pub(crate) fn with(
+        mut self,
+        choices: Vec<Choice>,
+        context: Option<Value>,
+        is_whole: bool,
+    ) -> Self {
         let is_new = |choice: &Choice| !self.choices.iter().any(|known| known.text == choice.text);
         let fresh: Vec<_> = choices.into_iter().filter(is_new).collect();
-        self.has_more = !fresh.is_empty() && self.choices.len() + fresh.len() < OPTIONS_MAX;
+        self.has_more =
+            !is_whole && !fresh.is_empty() && self.choices.len() + fresh.len() < OPTIONS_MAX;
         self.choices.extend(fresh);
         self.choices.truncate(OPTIONS_MAX);
         self.context = context;
@@ -216,15 +222,22 @@ mod tests {
         assert!(has_computed_options(&prop));
         let mut entered = Entered::default();
         let one = |label: &str, value: Value| Choice::new(&prop, label, &value, true);
-        let loaded = Loaded::default().with(vec![one("A", json!("a"))], Some(json!("next")));
+        let loaded = Loaded::default().with(vec![one("A", json!("a"))], Some(json!("next")), false);
         loaded.keep(&mut entered, "p");
         let again = Loaded::of(&entered, "p").unwrap();
         assert_eq!(again, loaded);
         assert!(again.has_more);
-        let more = again.with(vec![one("A", json!("a")), one("B", json!("b"))], None);
+        let more = again.with(
+            vec![one("A", json!("a")), one("B", json!("b"))],
+            None,
+            false,
+        );
         assert_eq!(more.choices.len(), 2);
         // A page with nothing new is the last.
-        assert!(!more.clone().with(vec![one("B", json!("b"))], None).has_more);
+        let same = more.clone().with(vec![one("B", json!("b"))], None, false);
+        assert!(!same.has_more);
+        let whole = Loaded::default().with(vec![one("B", json!("b"))], None, true);
+        assert!(!whole.has_more);
         entered.set(Part::Loaded, "p", "not JSON");
         assert_eq!(Loaded::of(&entered, "p"), None);
     }

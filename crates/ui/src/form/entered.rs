@@ -29,6 +29,10 @@ pub(crate) enum Part {
     Method,
     /// The options that were loaded, as JSON.
     Loaded,
+    /// The mark of the values that the options depend on.
+    Basis,
+    /// Whether the options could not be loaded; never sent along.
+    Failed,
     /// The search among options.
     Query,
 }
@@ -46,6 +50,8 @@ impl Part {
             Self::Url => "url",
             Self::Method => "method",
             Self::Loaded => "loaded",
+            Self::Basis => "basis",
+            Self::Failed => "failed",
             Self::Query => "query",
         }
     }

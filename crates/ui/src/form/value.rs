@@ -52,12 +52,13 @@ pub(crate) fn missing(
     props: &[PropDefinition],
     values: &ConfiguredProps,
     is_kept: impl Fn(&str) -> bool,
+    app_name: impl Fn(&str) -> String,
 ) -> Vec<Wrong> {
     let lacks = |prop: &&PropDefinition| {
         prop.is_required() && !values.contains_key(&prop.name) && !is_kept(&prop.name)
     };
     let reason = |prop: &PropDefinition| match prop.app() {
-        Some(app) => format!("choose an account of {app}, or connect one"),
+        Some(app) => format!("choose an account of {}, or connect one", app_name(app)),
         None => "is required".to_owned(),
     };
     let wrong = |prop| Wrong {

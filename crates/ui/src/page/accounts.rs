@@ -3,8 +3,11 @@
 pub(crate) mod connect;
 mod creators;
 pub(crate) mod delete;
+mod fields;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod reconnect;
 pub(crate) mod rename;
 pub(crate) mod show;
 pub(crate) mod uses;
+mod waiting;

@@ -144,14 +144,16 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
 }
 
 fn numbers(overview: &Overview) -> Markup {
-    let active = overview
-        .sources
-        .iter()
-        .filter(|(view, _)| view.active())
-        .count() as u64;
+    let paused = overview.sources.iter();
+    let paused = paused.filter(|(view, _)| !view.active()).count();
     html! {
         p.note {
-            a href="/sources" { (counted(overview.total_count, "source", "sources")) } ", " (active) " of those looked at are active"
+            a href="/sources" { (counted(overview.total_count, "source", "sources")) }
+            @match (paused, overview.total_count > u64::from(LOOKED_AT)) {
+                (0, _) => {}
+                (paused, false) => { ", " (paused) " of them paused" }
+                (paused, true) => { ", " (paused) " of the newest " (LOOKED_AT) " paused" }
+            }
         }
     }
 }
@@ -205,8 +207,8 @@ fn first_steps() -> Markup {
             p.reason { "Nothing is deployed yet. Three steps to the first event:" }
             ol {
                 li { p { "Deploy a source: " a href="/deploy" { "choose one here" } ", or in a terminal, from a checkout:" } p { (copyable("headwater deploy examples/http-orders.mjs")) } }
-                li { p { "Send it a request, at the endpoint that its page shows." } }
-                li { p { "See the event appear on its page." } }
+                li { p { "Have it run: by a request to the endpoint that its page shows, by its timer, or by " b { "Run now" } " there." } }
+                li { p { "See the event appear on its page, and send those that follow to a URL of yours, as a " a href="/webhooks/new" { "webhook" } "." } }
             }
         }
     }

@@ -170,7 +170,7 @@ fn markup(url: &str, next: &str, wrong: Option<&str>) -> Markup {
             h1 { (icon(Icon::Source)) "Headwater" }
             form method="post" action="/signin" {
                 @if let Some(wrong) = wrong {
-                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) (wrong) }
+                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(wrong)) }
                 }
                 label for="key" { "API key" }
                 input #key type="password" name="key" required autofocus autocomplete="current-password"

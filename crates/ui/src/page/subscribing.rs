@@ -237,7 +237,7 @@ fn add(action: &str, label: &str, options: &Markup, refused: Option<&Refused>) -
     html! {
         form.adding method="post" action=(action) {
             @if let Some(refused) = refused {
-                div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#other" { (text::value(&refused.reason)) } }
+                div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#other" { (text::sentence(&refused.reason)) } }
             }
             div.field {
                 label for="other" { (label) }

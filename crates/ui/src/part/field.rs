@@ -40,6 +40,7 @@ pub(crate) fn fields(
         Field {
             id: id_of(at),
             prop,
+            above: &props[..at],
             entered,
             wrong: wrong.map(|wrong| wrong.reason.as_str()),
             around,
@@ -59,8 +60,8 @@ pub(crate) fn summary(props: &[PropDefinition], wrong: &[Wrong]) -> Markup {
                     @for one in wrong {
                         li {
                             @match place(one) {
-                                Some(at) => { a href={ "#" (id_of(at)) } { (text::line(title(&props[at]))) } ": " (text::value(&one.reason)) }
-                                None => { @if !one.prop.is_empty() { (text::line(&one.prop)) ": " } (text::value(&one.reason)) }
+                                Some(at) => { a href={ "#" (id_of(at)) } { (text::line(title(&props[at]))) } ": " (text::sentence(&one.reason)) }
+                                None => { @if !one.prop.is_empty() { (text::line(&one.prop)) ": " } (text::sentence(&one.reason)) }
                             }
                         }
                     }

@@ -29,3 +29,11 @@ pub(crate) fn word(status: HealthStatus) -> &'static str {
         HealthStatus::Refused => "refused",
     }
 }
+
+/// The reason why credentials were not checked.
+pub(crate) fn not_yet(can_be_checked: bool) -> &'static str {
+    match can_be_checked {
+        true => "the app was not asked yet",
+        false => "the node has no test for this app",
+    }
+}

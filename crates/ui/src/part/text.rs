@@ -17,6 +17,28 @@ pub(crate) fn value(text: &str) -> Markup {
     html! { bdi { (visible(text)) } }
 }
 
+/// A sentence whose names and values are between backticks.
+pub(crate) fn sentence(told: &str) -> Markup {
+    if told.matches('`').count() % 2 == 1 {
+        return value(told);
+    }
+    html! {
+        @for (at, part) in told.split('`').enumerate() {
+            @if at % 2 == 0 { (value(part)) } @else { code { (value(part)) } }
+        }
+    }
+}
+
+/// The stack of an error, folded: it is for those who wrote the code.
+pub(crate) fn stack(text: &str) -> Markup {
+    html! {
+        details {
+            summary { "Where in the code" }
+            pre.stack tabindex="0" { (value(text)) }
+        }
+    }
+}
+
 /// The beginning of a text of so many characters, and whether there is more.
 pub(crate) fn cut(text: &str, chars: usize) -> (&str, bool) {
     match text.char_indices().nth(chars) {
@@ -112,6 +134,16 @@ mod tests {
     fn markup_is_text() {
         let shown = line("<script>alert(1)</script>").into_string();
         assert_eq!(shown, "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>");
+    }
+
+    #[test]
+    fn names_in_a_sentence_are_set_apart() {
+        let shown = |told: &str| sentence(told).into_string();
+        assert_eq!(
+            shown("No `<b>` here"),
+            "<bdi>No </bdi><code><bdi>&lt;b&gt;</bdi></code><bdi> here</bdi>"
+        );
+        assert_eq!(shown("It's a ` alone"), "<bdi>It's a ` alone</bdi>");
     }
 
     #[test]

@@ -43,7 +43,11 @@ pub(super) fn form(form: &FieldsForm) -> String {
 
 fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
     let (name, label) = (escape(&field.name), escape(&field.label));
-    let kind = if field.secret { "password" } else { "text" };
+    let kind = match (field.secret, field.port) {
+        (true, _) => "password",
+        (false, true) => "number\" min=\"1\" max=\"65535",
+        (false, false) => "text",
+    };
     let (note, required) = match (is_kept, field.optional) {
         (true, _) => (" <span class=\"note\">(kept if left empty)</span>", ""),
         (false, true) => (" <span class=\"note\">(optional)</span>", ""),
@@ -52,7 +56,8 @@ fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
     let value = match known {
         Some(Value::String(text)) => escape(text),
         Some(Value::Number(number)) => number.to_string(),
-        _ => String::new(),
+        _ if field.secret => String::new(),
+        _ => escape(&field.default),
     };
     let hint = match field.hint.as_str() {
         "" => String::new(),
@@ -91,11 +96,11 @@ pub(super) fn connected(connected: &Connected) -> String {
     let (app, account) = (escape(&connected.app), escape(&connected.account));
     let content = match &connected.warning {
         None => format!(
-            "<h1>{app} is connected</h1>\n<p>As account <b>{account}</b>. You can close this page.</p>\n"
+            "<h1>{app} is connected</h1>\n<p>As account <b>{account}</b>. Go back to the tab that you came from; you can close this one.</p>\n"
         ),
         Some(warning) => format!(
             "<h1>{app} is connected, but may not work</h1>\n<p>As account <b>{account}</b>. The test of its credentials did \
-             not succeed: {}.</p>\n",
+             not succeed: {}. You can close this page, and go back to the tab that you came from.</p>\n",
             escape(warning)
         ),
     };

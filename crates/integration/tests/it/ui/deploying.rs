@@ -15,7 +15,7 @@ const BOARDS: &str = "export default { name: 'Boards', version: '0.0.1', \
     run() { this.$emit({ board: this.board, colour: this.colour, key: this.key }); } }";
 
 /// The attribute of the first element with this name.
-fn value_of(page: &Answer, name: &str) -> String {
+pub(super) fn value_of(page: &Answer, name: &str) -> String {
     let (_, rest) = page.text.split_once(&format!("name=\"{name}\"")).unwrap();
     let (_, rest) = rest.split_once("value=\"").unwrap();
     let (value, _) = rest.split_once('"').unwrap();
@@ -448,6 +448,11 @@ async fn a_field_of_an_account_that_is_a_choice_is_one_on_the_page() {
     let option = "<option value=\"skip_verification\">skip: any certificate will do";
     assert!(form.text.contains(option), "{}", form.text);
     assert!(form.text.contains("the server has to have TLS turned on"));
+    assert!(
+        form.text.contains("value=\"5432\" min=\"1\" max=\"65535\""),
+        "{}",
+        form.text
+    );
     let mut fields = vec![
         ("app", "postgresql"),
         ("field.host", "db.example"),
@@ -461,6 +466,12 @@ async fn a_field_of_an_account_that_is_a_choice_is_one_on_the_page() {
     let reason = "must be one of: full_verification, skip_verification";
     assert!(refused.text.contains(reason), "{}", refused.text);
     fields[6].1 = "skip_verification";
+    fields[2].1 = "54x2";
+    let refused = visitor.post("/accounts/new", &fields).await.is(422).text;
+    for part in ["href=\"#field-port\"", "must be the number of a port"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    fields[2].1 = "5432";
     visitor.post("/accounts/new", &fields).await.is(303);
 }
 

@@ -123,6 +123,8 @@ async fn a_webhook_is_created_with_a_secret_that_is_shown_once() {
         ("source", source.id.as_str()),
     ];
     let made = visitor.post("/webhooks/new", &fields).await.is(200);
+    let earlier = format!("href=\"/sources/{}/events\"", source.id);
+    assert!(made.text.contains(&earlier), "{}", made.text);
     // Its beginning is in the code that verifies requests, too.
     let secret = made.text.split("whsec_").nth(1).map(|rest| &rest[..20]);
     let secret = secret.unwrap_or_else(|| panic!("{}", made.text));

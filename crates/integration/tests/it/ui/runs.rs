@@ -30,7 +30,8 @@ async fn runs_of_all_are_listed_with_those_that_need_somebody_first() {
     node.run(&source, json!({})).await;
     let well = visitor.get("/runs").await.is(200).text;
     assert!(
-        well.contains("No kept run failed, and none is under way."),
+        well.contains("None of them failed, and none is under way: these are all.")
+            && well.contains("&lt;i&gt;Told"),
         "{well}"
     );
     let bad = node

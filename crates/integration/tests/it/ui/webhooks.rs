@@ -28,9 +28,20 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     for part in ["not delivered", "status", "webhook-signature", "curl '"] {
         assert!(tested.text.contains(part), "{part}: {}", tested.text);
     }
-    node.run(&source, json!({"emits": [[{"it's": "one"}, {}]]}))
-        .await;
+    node.run(
+        &source,
+        json!({"emits": [[{"it's": "one"}, {"summary": "In <b>short"}]]}),
+    )
+    .await;
     let dead = node.deliveries_in(&id, "dead", 1).await;
+    let event = node.events(&source).await.remove(0);
+    let event = format!(
+        "/sources/{}/events/{}",
+        source.id,
+        event["id"].as_str().unwrap()
+    );
+    let caused = visitor.get(&event).await.is(200).text;
+    assert!(caused.contains("send all again"), "{caused}");
     let shown = visitor.get(&webhook).await.is(200);
     for part in [
         "0 %",
@@ -38,6 +49,7 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
         "Send a test event",
         "current",
         "openssl",
+        "In &lt;b&gt;short",
     ] {
         assert!(shown.text.contains(part), "{part}: {}", shown.text);
     }
@@ -77,6 +89,8 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     let span = [("since_ms", &*since), ("until_ms", &*until)];
     visitor.post(&replay, &span).await.is(303);
     node.deliveries_in(&id, "delivered", 1).await;
+    let caused = visitor.get(&event).await.is(200).text;
+    assert!(!caused.contains("send all again"), "{caused}");
     assert_sends_nothing(&visitor, &replay, "nothing to send again").await;
     assert_sends_nothing(&visitor, "/deliveries/retry", "No delivery is left").await;
 }

@@ -22,7 +22,14 @@ fn assert_says(page: &str, reason: &str) {
 async fn a_source_that_never_ran_says_for_what_it_waits() {
     let node = Node::start().await;
     let by_hand = node.deploy(EMITTER, json!({})).await;
-    assert_says(&events(&node, &by_hand).await, "It has not run yet.");
+    let page = events(&node, &by_hand).await;
+    assert_says(&page, "It has not run yet.");
+    let next = format!("href=\"/webhooks/new?source={}\"", by_hand.id);
+    assert!(page.contains(&next), "{page}");
+    node.webhook_for(&by_hand.id, "https://receiver.example/in")
+        .await;
+    let page = events(&node, &by_hand).await;
+    assert!(!page.contains(&next), "{page}");
     let inbox = node.deploy(INBOX, json!({})).await;
     let page = events(&node, &inbox).await;
     assert_says(&page, "Nothing was sent to its endpoint yet.");

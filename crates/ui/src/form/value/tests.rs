@@ -362,8 +362,13 @@ fn all_that_is_missing_is_told_at_once() {
         prop(json!({"name": "d", "type": "string", "secret": true})),
         prop(json!({"name": "e", "type": "string", "default": "x"})),
     ];
-    let found = missing(&props, &ConfiguredProps::new(), |name| name == "d");
+    let found = missing(
+        &props,
+        &ConfiguredProps::new(),
+        |name| name == "d",
+        str::to_uppercase,
+    );
     let names: Vec<_> = found.iter().map(|wrong| &*wrong.prop).collect();
     assert_eq!(names, ["a", "c"]);
-    assert!(found[1].reason.contains("github"));
+    assert!(found[1].reason.contains("GITHUB"));
 }

@@ -6,12 +6,13 @@ use axum::{
     extract::{Path, State},
     response::IntoResponse as _,
 };
-use headwater_model::id::{AccountId, ConnectId};
-use headwater_platform::{ConnectLink, ConnectStatus, NewConnect};
+use headwater_model::id::ConnectId;
+use headwater_platform::{AccountView, ConnectLink, ConnectStatus, NewConnect};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Map;
 
+use super::waiting::Waiting;
 use crate::{
     fields::Fields,
     part::{
@@ -19,7 +20,6 @@ use crate::{
         icon::{Icon, icon},
         text,
     },
-    path::PathId,
     problem::Problem,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
@@ -35,6 +35,8 @@ pub(crate) struct Connect {
     app: String,
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    form: String,
 }
 
 /// Creates a link for a new account.
@@ -51,39 +53,47 @@ pub(crate) async fn begin(
         workspace_id: visitor.workspace.clone(),
     };
     let link = ui.platform.begin_connect(visitor.caller(), new).await?;
-    Ok(linked(&given.app, &link)
+    let waiting = Waiting::named(Some(&given.form));
+    let app = ui.app_name(&given.app);
+    Ok(linked(app, &link, &waiting)
         .command(format!("headwater accounts connect {}", quoted(&given.app))))
 }
 
 /// Creates a link for other credentials of an account.
-pub(crate) async fn begin_again(
-    State(ui): State<Arc<Ui>>,
-    visitor: Visitor,
-    PathId(id): PathId<AccountId>,
+pub(super) async fn begin_again(
+    ui: &Ui,
+    visitor: &Visitor,
+    view: &AccountView,
+    waiting: &Waiting,
 ) -> PageReply {
-    let view = ui.platform.account(visitor.caller(), &id).await?;
-    let link = ui.platform.begin_reconnect(visitor.caller(), &id).await?;
-    let name = quoted(&view.account.name);
-    Ok(linked(&view.account.app, &link).command(format!("headwater accounts reconnect {name}")))
+    let account = &view.account;
+    let link = ui
+        .platform
+        .begin_reconnect(visitor.caller(), &account.id)
+        .await?;
+    let name = quoted(&account.name);
+    Ok(linked(ui.app_name(&account.app), &link, waiting)
+        .command(format!("headwater accounts reconnect {name}")))
 }
 
-fn linked(app: &str, link: &ConnectLink) -> Page {
+fn linked(app: &str, link: &ConnectLink, waiting: &Waiting) -> Page {
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } }
         h1 { "Connect " (text::value(app)) }
         p { "The next page leads through the app's consent, or asks for its keys. The link is good once, for ten minutes." }
         p { a.button.primary href=(link.url) target="_blank" rel="noopener" { (icon(Icon::External)) span { "Continue to " (text::line(app)) } } }
         p.note { "For another browser: " (copyable(&link.url)) }
-        (waiting(&link.id))
+        (wait(&link.id, waiting))
     };
     Page::of(Section::Accounts, format!("Connect {app}"), body)
 }
 
-fn waiting(id: &ConnectId) -> Markup {
+fn wait(id: &ConnectId, waiting: &Waiting) -> Markup {
+    let address = waiting.through(&format!("/accounts/connects/{id}"));
     html! {
-        p role="status" data-wait={ "/accounts/connects/" (id) } {
+        p role="status" data-wait=(address) {
             "When you are back: "
-            a href={ "/accounts/connects/" (id) } { "see whether it is connected" }
+            a href=(address) { "see whether it is connected" }
         }
     }
 }
@@ -101,36 +111,41 @@ pub(crate) async fn status(
         .platform
         .connect_status(visitor.caller(), &id, patience)
         .await?;
+    let waiting = Waiting::of(&visitor);
     let body = match view.status {
         ConnectStatus::Connected(account) => {
-            let target = format!("/accounts/{account}");
-            let said = "The account is connected. A form that waits for it finds it under “Look for new accounts”";
-            return Ok(see_other_saying(&visitor, &target, said));
+            let target = waiting.through(&format!("/accounts/{account}"));
+            return Ok(see_other_saying(
+                &visitor,
+                &target,
+                "The account is connected",
+            ));
         }
         ConnectStatus::Pending => html! {
             h1 { "Not connected yet" }
             p { "Nobody has come to the end of the link so far. Go on in the tab that it opened." }
-            (waiting(&id))
+            (wait(&id, &waiting))
         },
         ConnectStatus::Failed(reason) => html! {
             h1 { "Not connected" }
-            p { (text::value(&reason)) }
-            (again(&view.app))
+            p { (text::sentence(&reason)) }
+            (again(&view.app, &waiting))
         },
         ConnectStatus::Expired => html! {
             h1 { "The link is over" }
             p { "Nobody came to its end within ten minutes." }
-            (again(&view.app))
+            (again(&view.app, &waiting))
         },
     };
     let body = html! { p.crumbs { a href="/accounts" { "Accounts" } } (body) };
     Ok(Page::of(Section::Accounts, "Connecting", body).into_response())
 }
 
-fn again(app: &str) -> Markup {
+fn again(app: &str, waiting: &Waiting) -> Markup {
     html! {
         form.actions method="post" action="/accounts/connect" {
             input type="hidden" name="app" value=(app);
+            (waiting.field())
             button.primary { "Try again" }
             a.button.quiet href="/accounts" { "Accounts" }
         }

@@ -8,12 +8,15 @@ use headwater_platform::{AccountUsers, AccountView, AccountsFilter, HealthStatus
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{creators::Creators, uses};
+use super::{
+    creators::Creators,
+    uses::{self, can_be_checked},
+};
 use crate::{
     part::{
         code::{copyable, quoted},
         empty::empty,
-        health::word,
+        health::{not_yet, word},
         icon::{Icon, icon},
         pager::{Ends, pager},
         text::{self, counted},
@@ -86,7 +89,7 @@ pub(crate) async fn show(
         } @else {
             @let users = ui.platform.account_users(caller, workspace.clone()).await?;
             @let creators = Creators::of(&ui, &visitor, workspace.as_ref()).await?;
-            (table(&visitor, &groups, &users, &creators))
+            (table(&ui, &visitor, &groups, &users, &creators))
             (uses::note(&users))
             (pager(&visitor, &ends))
         }
@@ -138,6 +141,7 @@ fn by_app(accounts: &[AccountView]) -> Vec<(&str, Vec<&AccountView>)> {
 }
 
 fn table(
+    ui: &Ui,
     visitor: &Visitor,
     groups: &[(&str, Vec<&AccountView>)],
     users: &AccountUsers,
@@ -157,15 +161,21 @@ fn table(
             }
             @for (app, accounts) in groups {
                 tbody {
-                    tr.group { th scope="rowgroup" colspan="6" { (text::line(app)) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
-                    @for view in accounts { (row(visitor, view, users, creators)) }
+                    tr.group { th scope="rowgroup" colspan="6" { (text::line(ui.app_name(app))) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
+                    @for view in accounts { (row(ui, visitor, view, users, creators)) }
                 }
             }
         }
     }
 }
 
-fn row(visitor: &Visitor, view: &AccountView, users: &AccountUsers, creators: &Creators) -> Markup {
+fn row(
+    ui: &Ui,
+    visitor: &Visitor,
+    view: &AccountView,
+    users: &AccountUsers,
+    creators: &Creators,
+) -> Markup {
     let account = &view.account;
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
@@ -173,7 +183,7 @@ fn row(visitor: &Visitor, view: &AccountView, users: &AccountUsers, creators: &C
             th scope="row" { a href={ "/accounts/" (account.id) } { (text::line(&account.name)) } }
             td data-label="Health" { (uses::state(users, view)) " " (uses::reason(users, view, visitor.now_ms)) }
             td data-label="Checked" {
-                @match view.health.checked_at { Some(at) => (moment(at.0)), None => { span.note { "never" } } }
+                @match view.health.checked_at { Some(at) => (moment(at.0)), None => { span.note { (not_yet(can_be_checked(ui, view))) } } }
             }
             td data-label="Expires" {
                 @match account.credentials.expires_at {

@@ -4,38 +4,36 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::{
-    app::{AppDefinition, AppField, AuthType},
+    app::{AppDefinition, AuthType},
     page::{Page as Listed, PageRequest, Position},
 };
-use headwater_platform::{HealthStatus, NewAccount, PlatformError};
+use headwater_platform::{AccountView, HealthStatus, NewAccount, PlatformError};
 use maud::{Markup, html};
-use serde_json::{Map, Value};
 use url::form_urlencoded;
 
+use super::{
+    fields::{Shown, entered, fields},
+    waiting::Waiting,
+};
 use crate::{
     fields::Fields,
     part::{
         code::{copyable, quoted},
         empty::empty,
-        icon::{Icon, icon},
-        markdown::markdown,
         pager::{Ends, pager},
         text,
     },
-    problem::{Problem, capital},
+    problem::Problem,
     query::ROWS,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
 
-/// Fields of an account are named like this in the form.
-const FIELD: &str = "field.";
-
 /// Shows the catalog, or the form of one app.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     match visitor.parameter("app") {
-        Some(app) => Ok(of_app(&ui, &app, &[], None)),
+        Some(app) => Ok(of_app(&ui, &app, &Shown::default(), &Waiting::of(&visitor))),
         None => Ok(catalog(&ui, &visitor)),
     }
 }
@@ -52,6 +50,7 @@ pub(crate) async fn submit(
             .map(|(_, text)| text.trim())
             .filter(|text| !text.is_empty())
     };
+    let waiting = Waiting::sent(&given);
     let app = text("app").unwrap_or_default().to_owned();
     let new = NewAccount {
         app: app.clone(),
@@ -63,26 +62,17 @@ pub(crate) async fn submit(
         Ok(view) => {
             let id = view.account.id;
             let checked = ui.platform.check_account(visitor.caller(), &id).await;
-            let said = match checked {
-                Ok(view) if view.health.status == HealthStatus::Refused => {
-                    "The account is created, but the app does not accept its credentials"
-                }
-                Ok(_) => {
-                    "The account is created. A form that waits for it finds it under “Look for new accounts”"
-                }
-                Err(_) => {
-                    "The account is created; whether its credentials are good could not be asked"
-                }
-            };
-            Ok(see_other_saying(&visitor, &format!("/accounts/{id}"), said))
+            let target = waiting.through(&format!("/accounts/{id}"));
+            let said = told("The account is created", checked);
+            Ok(see_other_saying(&visitor, &target, &said))
         }
         Err(PlatformError::Invalid(invalid)) => {
-            let field = invalid
-                .field
-                .strip_prefix("fields.")
-                .unwrap_or(&invalid.field);
-            let wrong = format!("{field}: {}", invalid.reason);
-            let page = of_app(&ui, &app, &given, Some(&wrong));
+            let shown = Shown {
+                given: &given,
+                wrong: Some(&invalid),
+                ..Shown::default()
+            };
+            let page = of_app(&ui, &app, &shown, &waiting);
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
                 .into_response())
@@ -91,40 +81,23 @@ pub(crate) async fn submit(
     }
 }
 
-/// The fields of the account: one of the form for each, or lines of names and values.
-fn entered(given: &[(String, String)]) -> Map<String, Value> {
-    let named = given
-        .iter()
-        .filter_map(|(name, text)| Some((name.strip_prefix(FIELD)?, text)));
-    let mut fields: Map<String, Value> = named
-        .filter(|(_, text)| !text.is_empty())
-        .map(|(name, text)| (name.to_owned(), Value::from(text.replace("\r\n", "\n"))))
-        .collect();
-    let lines = given.iter().filter(|(name, _)| name == "lines");
-    for (name, value) in lines.flat_map(|(_, text)| in_lines(text)) {
-        fields.insert(name, Value::from(value));
-    }
-    fields
-}
-
-/// Names and values, one pair per line; a key or a certificate (PEM) goes on until its last line.
-fn in_lines(text: &str) -> Vec<(String, String)> {
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for line in text.lines() {
-        match (pairs.last_mut(), line.split_once('=')) {
-            (Some((_, value)), _) if is_open(value) => *value = format!("{value}\n{}", line.trim()),
-            (_, Some((name, value))) => {
-                pairs.push((name.trim().to_owned(), value.trim().to_owned()))
-            }
-            (_, None) => {}
+/// The line after an account was created or changed: the fact, and whether its credentials were found good.
+pub(super) fn told(fact: &str, checked: Result<AccountView, PlatformError>) -> String {
+    let found = checked.map(|view| (view.health.status, view.health.checked_at));
+    let result = match found {
+        Ok((HealthStatus::Healthy, _)) => ", and the app accepts its credentials",
+        Ok((HealthStatus::Refused, _)) => {
+            ", but the app does not accept its credentials: reconnect it with others"
         }
-    }
-    pairs
-}
-
-/// Whether a value is a key or a certificate without its last line.
-fn is_open(value: &str) -> bool {
-    value.starts_with("-----BEGIN ") && !value.contains("-----END ")
+        Ok((HealthStatus::Expired, _)) => ", but its credentials have expired",
+        Ok((HealthStatus::Unknown, None)) => {
+            ". Its credentials were not checked, as the node has no test for this app: the first run that uses them shows whether they are good"
+        }
+        Ok((HealthStatus::Unknown, Some(_))) | Err(_) => {
+            ", but it could not be found out whether its credentials are good"
+        }
+    };
+    format!("{fact}{result}")
 }
 
 fn catalog(ui: &Ui, visitor: &Visitor) -> Page {
@@ -183,20 +156,18 @@ fn address(slug: &str) -> String {
 }
 
 /// The page of one app. Values of secrets are asked for again.
-fn of_app(ui: &Ui, slug: &str, given: &[(String, String)], wrong: Option<&str>) -> Page {
+fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
     let app = ui.platform.config().apps.get(slug);
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } " / " a href="/accounts/new" { "Apps" } }
         h1 { "Connect " (text::value(app.map_or(slug, |app| &*app.name))) }
-        @if let Some(wrong) = wrong {
-            section.summary-of-errors role="alert" { p { (icon(Icon::Warning)) (text::value(&capital(wrong))) } }
-        }
+        (shown.summary(app.map(|app| &**app)))
         @match app.map(|app| (app, app.auth)) {
-            None => (unknown(slug, given)),
+            None => (unknown(slug, shown, waiting)),
             Some((_, AuthType::None)) => { p { "It needs no credentials: components use it without an account." } }
-            Some((app, AuthType::Fields)) => (keys(app, given)),
-            Some((app, AuthType::Oauth2)) if app.client().is_some() => (consent(app)),
-            Some((app, AuthType::Oauth2)) => (unregistered(ui, app)),
+            Some((app, AuthType::Fields)) => (keys(app, shown, waiting)),
+            Some((app, AuthType::Oauth2)) if app.client().is_some() => (consent(app, waiting)),
+            Some((app, AuthType::Oauth2)) => (unregistered(ui, app, waiting)),
         }
     };
     let command = match app.map(|app| app.auth) {
@@ -208,11 +179,12 @@ fn of_app(ui: &Ui, slug: &str, given: &[(String, String)], wrong: Option<&str>) 
     Page::of(Section::Accounts, format!("Connect {slug}"), body).command(command)
 }
 
-fn consent(app: &AppDefinition) -> Markup {
+fn consent(app: &AppDefinition, waiting: &Waiting) -> Markup {
     html! {
         p { "The app asks for your consent in another tab. This page then goes on by itself." }
         form method="post" action="/accounts/connect" {
             input type="hidden" name="app" value=(app.slug);
+            (waiting.field())
             (name_field(&app.slug, ""))
             button.primary { "Connect" }
         }
@@ -229,60 +201,28 @@ fn name_field(slug: &str, typed: &str) -> Markup {
     }
 }
 
-fn typed<'a>(given: &'a [(String, String)], name: &str) -> &'a str {
-    let found = given.iter().find(|(key, _)| key == name);
-    found.map(|(_, text)| text.as_str()).unwrap_or_default()
-}
-
-fn keys(app: &AppDefinition, given: &[(String, String)]) -> Markup {
+fn keys(app: &AppDefinition, shown: &Shown<'_>, waiting: &Waiting) -> Markup {
     html! {
-        form method="post" action="/accounts/new" {
+        form method="post" action="/accounts/new" data-busy="Asking the app…" {
             input type="hidden" name="app" value=(app.slug);
-            (name_field(&app.slug, typed(given, "name")))
-            @for field in &app.fields { (key(field, given)) }
+            (waiting.field())
+            (name_field(&app.slug, shown.typed("name").unwrap_or_default()))
+            (fields(app, shown))
             button.primary { "Create the account" }
         }
         p.note { "The values are stored encrypted, and never shown again." }
-    }
-}
-
-fn key(field: &AppField, given: &[(String, String)]) -> Markup {
-    let name = format!("{FIELD}{}", field.name);
-    let id = format!("field-{}", field.name);
-    let hint = format!("{id}-hint");
-    let has_hint = !field.hint.is_empty();
-    let shown = if field.secret {
-        ""
-    } else {
-        typed(given, &name)
-    };
-    html! {
-        div.field {
-            label for=(id) { (text::line(&field.label)) @if field.optional { " " span.note { "optional" } } }
-            @if !field.options.is_empty() {
-                select #(id) name=(name) required[!field.optional] aria-describedby=[has_hint.then_some(&hint)] {
-                    option value="" { "—" }
-                    @for option in &field.options { option value=(option.value) selected[option.value == shown] { (option.label) } }
-                }
-            } @else if field.multiline {
-                textarea #(id) name=(name) rows="6" required[!field.optional] spellcheck="false" autocomplete="off" aria-describedby=[has_hint.then_some(&hint)] { "\n" (shown) }
-            } @else if field.secret {
-                input #(id) type="password" name=(name) required[!field.optional] autocomplete="new-password" spellcheck="false" aria-describedby=[has_hint.then_some(&hint)];
-            } @else {
-                input #(id) name=(name) value=(shown) required[!field.optional] autocomplete="off" spellcheck="false" aria-describedby=[has_hint.then_some(&hint)];
-            }
-            @if has_hint { div.hint #(hint) { (markdown(&field.hint)) } }
-        }
+        @if app.probe.is_none() { p.note { "The node has no test for this app: the first run that uses the account shows whether the values are good." } }
     }
 }
 
 /// An app that the catalog does not have: any fields.
-fn unknown(slug: &str, given: &[(String, String)]) -> Markup {
+fn unknown(slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Markup {
     html! {
         p { "The catalog does not have this app, so that it is not known what it asks for. The component's documentation names the fields of " code { "$auth" } "." }
         form method="post" action="/accounts/new" {
             input type="hidden" name="app" value=(slug);
-            (name_field(slug, typed(given, "name")))
+            (waiting.field())
+            (name_field(slug, shown.typed("name").unwrap_or_default()))
             div.field {
                 label for="lines" { "Fields" }
                 textarea #lines name="lines" rows="6" required spellcheck="false" autocomplete="off" placeholder="api_key=…" {}
@@ -294,7 +234,7 @@ fn unknown(slug: &str, given: &[(String, String)]) -> Markup {
 }
 
 /// An app whose client the operator has to register.
-fn unregistered(ui: &Ui, app: &AppDefinition) -> Markup {
+fn unregistered(ui: &Ui, app: &AppDefinition, waiting: &Waiting) -> Markup {
     let callback = format!(
         "{}/connect/{}/callback",
         ui.platform.config().public_url,
@@ -316,31 +256,7 @@ fn unregistered(ui: &Ui, app: &AppDefinition) -> Markup {
         }
         details {
             summary { "Or enter tokens that you have already" }
-            (unknown(&app.slug, &[]))
+            (unknown(&app.slug, &Shown::default(), waiting))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn fields_come_one_by_one_or_in_lines() {
-        let given = [
-            ("app", "x"),
-            ("field.key", "a\r\nb"),
-            ("field.empty", ""),
-            (
-                "lines",
-                "token = t=1\r\nnothing\r\nuser=me\r\npem=-----BEGIN KEY-----\r\nAB==\r\n-----END KEY-----\r\nlast=1",
-            ),
-        ];
-        let given = given.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let expected = json!({"key": "a\nb", "token": "t=1", "user": "me",
-            "pem": "-----BEGIN KEY-----\nAB==\n-----END KEY-----", "last": "1"});
-        assert_eq!(Value::Object(entered(&given)), expected);
     }
 }

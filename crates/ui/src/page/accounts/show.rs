@@ -7,7 +7,11 @@ use headwater_model::{id::AccountId, time::EpochMs};
 use headwater_platform::{AccountUsers, AccountView, HealthStatus};
 use maud::{Markup, html};
 
-use super::{creators::Creators, uses};
+use super::{
+    creators::Creators,
+    uses::{self, can_be_checked},
+    waiting::Waiting,
+};
 use crate::{
     part::{code::quoted, history::history, text, time},
     path::PathId,
@@ -40,6 +44,7 @@ pub(crate) async fn show(
             (uses::state(&users, &view))
             (buttons(&ui, &view))
         }
+        (Waiting::of(&visitor).back())
         (facts(&ui, &visitor, &view, &users, &creators))
         h2 { "Used by" }
         p { (uses::links(&users, &account.id, USES)) }
@@ -69,13 +74,6 @@ pub(crate) async fn check(
     Ok(see_other_saying(&visitor, &format!("/accounts/{id}"), said))
 }
 
-/// Whether there is a way to ask the app about the credentials.
-pub(super) fn can_be_checked(ui: &Ui, view: &AccountView) -> bool {
-    let account = &view.account;
-    let app = ui.platform.config().apps.get(&account.app);
-    app.is_some_and(|app| app.probe.is_some() || account.credentials.renewable)
-}
-
 fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     let account = &view.account;
     let base = format!("/accounts/{}", account.id);
@@ -83,7 +81,7 @@ fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     html! {
         div.actions {
             @if can_be_checked(ui, view) { form method="post" action={ (base) "/check" } { button { "Check now" } } }
-            @if is_known { form method="post" action={ (base) "/reconnect" } { button { "Reconnect" } } }
+            @if is_known { a.button href={ (base) "/reconnect" } { "Reconnect" } }
             a.button href={ (base) "/rename" } { "Rename" }
             (history(account.id.as_str()))
             a.button.danger href={ (base) "/delete" } { "Delete" }
@@ -102,7 +100,7 @@ fn facts(
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
     html! {
         dl.facts {
-            dt { "App" } dd { (text::line(&account.app)) }
+            dt { "App" } dd { (text::line(ui.app_name(&account.app))) }
             dt { "Id" } dd { code { (account.id) } }
             dt { "Health" }
             dd {

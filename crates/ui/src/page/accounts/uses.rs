@@ -12,6 +12,7 @@ use crate::{
         time,
     },
     problem::capital,
+    state::Ui,
 };
 
 /// Those that use an account as links, at most so many.
@@ -53,7 +54,7 @@ pub(super) fn reason(users: &AccountUsers, view: &AccountView, now_ms: EpochMs) 
     html! {
         @match proof(users, view) {
             Some((user, at_ms)) => { span.note { "used by a run of " (link(user)) " that succeeded " (time::ago(at_ms, now_ms)) } }
-            None => { @if let Some(reason) = &view.health.reason { (text::value(&capital(reason))) } }
+            None => { @if let Some(reason) = &view.health.reason { (text::sentence(&capital(reason))) } }
         }
     }
 }
@@ -65,6 +66,13 @@ pub(super) fn proof<'a>(
 ) -> Option<(&'a AccountUser, EpochMs)> {
     let is_unknown = view.health.status == HealthStatus::Unknown;
     users.proof(view).filter(|_| is_unknown)
+}
+
+/// Whether there is a way to ask the app about the credentials.
+pub(crate) fn can_be_checked(ui: &Ui, view: &AccountView) -> bool {
+    let account = &view.account;
+    let app = ui.platform.config().apps.get(&account.app);
+    app.is_some_and(|app| app.probe.is_some() || account.credentials.renewable)
 }
 
 /// The ids of the accounts that a source uses.

@@ -36,7 +36,7 @@ pub(super) fn card(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs, curl: Ma
             dl.facts {
                 dt { "At" } dd { (time::exact(attempt.at_ms)) }
                 dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
-                @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
+                @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::sentence(error)) } }
             }
             (exchange(attempt))
             (curl)
@@ -63,7 +63,7 @@ pub(crate) fn facts(attempt: &Attempt) -> Markup {
             }
             dt { "Sent" } dd { (time::exact(attempt.at_ms)) }
             dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
-            @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::value(error)) } }
+            @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::sentence(error)) } }
         }
     }
 }

@@ -3,10 +3,21 @@
 use headwater_model::id::ListenerId;
 use headwater_platform::{Delivery, KnownNames, PlatformError};
 
-use crate::{state::Ui, visit::Visitor};
+use crate::{part::text::cut, state::Ui, visit::Visitor};
 
-/// Characters of an event that a row shows.
-pub(crate) const EVENT_CHARS: usize = 60;
+/// Characters of an event without a summary that a row shows.
+const EVENT_CHARS: usize = 60;
+
+/// The line that tells a delivery's event from others: its summary, or its beginning.
+pub(crate) fn summary(delivery: &Delivery) -> String {
+    match &delivery.summary {
+        Some(summary) if !summary.trim().is_empty() => summary.clone(),
+        _ => {
+            let (shown, is_cut) = cut(delivery.event.event.get(), EVENT_CHARS);
+            format!("{shown}{}", if is_cut { "…" } else { "" })
+        }
+    }
+}
 
 /// The names of the emitters and webhooks of deliveries.
 pub(crate) async fn names_of(

@@ -10,7 +10,7 @@ use headwater_platform::{
 use maud::{Markup, html};
 
 use super::{
-    event::{EVENT_CHARS, names_of},
+    event::{names_of, summary},
     filter::{ANSWERS, STATES, Wanted},
 };
 use crate::{
@@ -125,11 +125,16 @@ fn answers(wanted: &Wanted) -> Markup {
     }
 }
 
+/// Whether there is something to send again: not what was delivered.
+pub(crate) fn is_retryable(counts: &DeliveryCounts) -> bool {
+    counts.dead.count + counts.pending.count + counts.discarded.count > 0
+}
+
 /// The acts on all that the filter finds.
 fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
     let fields = wanted.fields();
     html! {
-        @if counts.dead.count + counts.pending.count + counts.discarded.count > 0 {
+        @if is_retryable(counts) {
             div.actions {
                 form action="/deliveries/retry" {
                     @for (name, value) in &fields { input type="hidden" name=(name) value=(value); }
@@ -157,7 +162,7 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
                     tr data-row=(delivery.id) {
                         (selection::cell(visitor, Some(delivery.id.as_str()), delivery.id.as_str()))
                         td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
-                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } }
+                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(&summary(delivery)))) } }
                         td data-label="State" { (delivery_state(delivery.state)) }
                         td.named data-label="From" { a href=(visitor.with(&[("emitter", Some(delivery.event.emitter.as_str()))])) { (named(names.of_emitter(&delivery.event.emitter), delivery.event.emitter.as_str())) } }
                         td.named data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }

@@ -7,7 +7,7 @@ use headwater_model::id::DeliveryId;
 use headwater_platform::{Delivery, PlatformError};
 use maud::{Markup, html};
 
-use super::event::EVENT_CHARS;
+use super::event::summary;
 use crate::{
     fields::Fields,
     page::{
@@ -110,6 +110,5 @@ pub(crate) async fn submit(
 }
 
 fn row(delivery: &Delivery) -> Markup {
-    let (event, _) = text::cut(delivery.event.event.get(), EVENT_CHARS);
-    html! { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(event))) } " " (delivery_state(delivery.state)) }
+    html! { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(&summary(delivery)))) } " " (delivery_state(delivery.state)) }
 }

@@ -7,7 +7,7 @@ use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::{Delivery, KnownNames};
 use maud::{Markup, html};
 
-use super::{attempt, event::EVENT_CHARS};
+use super::{attempt, event::summary};
 use crate::{
     address,
     page::{runs::show::delivery_state, webhooks::list::name as webhook_name},
@@ -95,7 +95,7 @@ fn facts(delivery: &Delivery, names: &KnownNames, visitor: &Visitor) -> Markup {
     let event = address::of_event(&delivery.event.emitter, &delivery.event.id);
     html! {
         dl.facts {
-            dt { "Event" } dd { a href=(event) title=(delivery.event.id) { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } " of " (name::emitter(names, &delivery.event.emitter)) }
+            dt { "Event" } dd { a href=(event) title=(delivery.event.id) { (payload::inline(text::line(&summary(delivery)))) } " of " (name::emitter(names, &delivery.event.emitter)) }
             @if !delivery.event.channel.name().is_empty() { dt { "Channel" } dd { (text::line(delivery.event.channel.name())) } }
             @if let Some(run) = &delivery.run_id { dt { "From" } dd { a href={ "/runs/" (run) } title=(run) { "this run" } } }
             dt { "Created" } dd { (time::exact(delivery.created_at_ms)) }

@@ -78,6 +78,7 @@ pub(crate) async fn submit(
     if given.action != "try" {
         return Ok(see_other(&visitor.to(&address(component.id.as_str()))));
     }
+    let hooks = component.description.hooks;
     let target = CallTarget {
         component: ComponentRef::Id(component.id),
         workspace_id: workspace_of(&visitor),
@@ -90,7 +91,7 @@ pub(crate) async fn submit(
         .await
     {
         Ok(report) => {
-            let tried = trial::result(&report, Tried::Draft);
+            let tried = trial::result(&report, Tried::Draft(hooks), None);
             Ok(page(&visitor, &given.code, None, Some(tried)).into_response())
         }
         Err(error) => {
@@ -132,9 +133,9 @@ pub(crate) fn failed(error: PlatformError, title: &str, code: &str) -> Result<Ma
     Ok(html! {
         section.summary-of-errors role="alert" tabindex="-1" #errors {
             h2 { (icon(Icon::Failed)) (title) }
-            p { (text::value(line)) }
+            p { (text::sentence(line)) }
             @if !more.trim().is_empty() { pre tabindex="0" { (text::value(more.trim_matches('\n'))) } }
-            @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
+            @if let Some(stack) = stack { (text::stack(&stack)) }
         }
     })
 }

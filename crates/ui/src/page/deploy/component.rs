@@ -12,8 +12,9 @@ use headwater_platform::{ComponentRef, SavedComponent};
 use url::form_urlencoded;
 
 use super::{
+    findings::Findings,
     npm, submission,
-    wizard::{Findings, Wizard, workspace_of},
+    wizard::{Wizard, workspace_of},
 };
 use crate::{
     fields::Fields,

@@ -25,8 +25,8 @@ pub(crate) enum Failure {
     Told(String),
 }
 
-/// Errors of databases' clients that an account's fields mend, by a part of their text, with the next step.
-const ADVICE: [(&str, &str); 4] = [
+/// Errors that an account's fields mend, by a part of their text, with the next step where the text itself does not say it.
+const OF_ACCOUNTS: [(&str, &str); 10] = [
     (
         "does not support SSL",
         "The component encrypts its connection, and the server does not: turn TLS on at the server; a certificate that it has signed itself will do if the account says so under “TLS verification”",
@@ -34,16 +34,37 @@ const ADVICE: [(&str, &str); 4] = [
     ("self-signed certificate", CERTIFICATE),
     ("self signed certificate", CERTIFICATE),
     ("unable to verify the first certificate", CERTIFICATE),
+    (
+        "ECONNREFUSED",
+        "Nothing listens at the host and port of the account",
+    ),
+    (
+        "ENOTFOUND",
+        "The host of the account has no address: look for a mistake in its name",
+    ),
+    ("password authentication failed", REFUSED),
+    ("Access denied for user", REFUSED),
+    (
+        "no pg_hba.conf entry",
+        "The server takes no connection like this one: its operator has to allow it",
+    ),
+    ("status code 401", REFUSED),
 ];
-const CERTIFICATE: &str = "The server's certificate is signed by no authority that is known: give the account its CA, or choose “skip” under “TLS verification”; for that, connect another account";
+const CERTIFICATE: &str = "The server's certificate is signed by no authority that is known: reconnect the account with “skip” under “TLS verification”, or with the CA that has signed it";
+const REFUSED: &str = "The credentials of the account are not accepted: reconnect it with others";
 
 /// A message with the next step, where there is one.
-fn advised(message: String) -> String {
-    let found = ADVICE.iter().find(|(part, _)| message.contains(part));
+pub(super) fn advised(message: String) -> String {
+    let found = OF_ACCOUNTS.iter().find(|(part, _)| message.contains(part));
     match found {
         Some((_, advice)) => format!("{}. {advice}.", message.trim_end_matches('.')),
         None => message,
     }
+}
+
+/// Whether a message tells of something that an account's fields mend.
+pub(super) fn is_of_account(message: &str) -> bool {
+    OF_ACCOUNTS.iter().any(|(part, _)| message.contains(part))
 }
 
 impl Failure {
@@ -89,8 +110,8 @@ impl Failure {
         html! {
             section.summary-of-errors role="alert" tabindex="-1" #errors {
                 h2 { (icon(Icon::Failed)) (title) }
-                p { (text::value(&message)) }
-                @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(&stack)) } }
+                p { (text::sentence(&message)) }
+                @if let Some(stack) = stack { (text::stack(&stack)) }
             }
         }
     }
@@ -109,7 +130,10 @@ mod tests {
             "{refused}"
         );
         let unsigned = told("Options: Error: self-signed certificate in certificate chain");
-        assert!(unsigned.contains("give the account its CA"), "{unsigned}");
+        assert!(
+            unsigned.contains("reconnect the account with “skip”"),
+            "{unsigned}"
+        );
         assert_eq!(told("Deploy: Error: no"), "Deploy: Error: no");
     }
 }

@@ -64,7 +64,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         {
             Ok(found) => modules(&visitor, &found),
             Err(error @ (PlatformError::Invalid(_) | PlatformError::Unreachable(_))) => {
-                html! { p.wrong role="alert" { (icon(Icon::Warning)) (text::value(&capital(&error.to_string()))) } }
+                html! { p.wrong role="alert" { (icon(Icon::Warning)) (text::sentence(&capital(&error.to_string()))) } }
             }
             Err(error) => return Err(error.into()),
         },
@@ -149,7 +149,7 @@ async fn components(
         .await?;
     let ends = Ends::of(&found, |component| component.id.as_str());
     Ok(html! {
-        @if !found.items.is_empty() { (cards(visitor, &found)) (pager(visitor, &ends)) }
+        @if !found.items.is_empty() { (cards(ui, visitor, &found)) (pager(visitor, &ends)) }
         @else if !is_search { p { "No source of yours has a component yet, and the registry of this node has none. Begin with one of these." } }
         @else if indexed.is_none() { (nothing()) }
         (drafts(visitor, all.total_count.saturating_sub(found.total_count)))
@@ -182,11 +182,11 @@ fn npm_name(query: &str, app: Option<&str>) -> Option<String> {
     (plain && !word.is_empty()).then(|| word.to_lowercase())
 }
 
-fn cards(visitor: &Visitor, found: &Listed<ListedComponent>) -> Markup {
-    html! { ul.cards.wide { @for component in &found.items { (card(visitor, component)) } } }
+fn cards(ui: &Ui, visitor: &Visitor, found: &Listed<ListedComponent>) -> Markup {
+    html! { ul.cards.wide { @for component in &found.items { (card(ui, visitor, component)) } } }
 }
 
-fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
+fn card(ui: &Ui, visitor: &Visitor, component: &ListedComponent) -> Markup {
     let about = &component.description;
     let reference = about
         .key
@@ -208,13 +208,13 @@ fn card(visitor: &Visitor, component: &ListedComponent) -> Markup {
                 @if component.is_published { (state(Tone::Good, "published")) } @else { "· yours" }
             }
             @if let Some(text) = &about.description { p { (short(text)) } }
-            p.note { (needs(about)) }
+            p.note { (needs(ui, about)) }
         }
     }
 }
 
 /// The triggers of a component, and its needs.
-fn needs(about: &Description) -> String {
+fn needs(ui: &Ui, about: &Description) -> String {
     let of_kind = |kind| about.props.iter().filter(move |prop| prop.kind() == kind);
     let timers = of_kind(PropKind::Timer).filter_map(|prop| prop.schedule(None).ok());
     let timers = timers.map(|schedule| format!("runs {}", in_words(&schedule)));
@@ -222,7 +222,8 @@ fn needs(about: &Description) -> String {
         .take(1)
         .map(|_| "takes requests".to_owned());
     let apps = of_kind(PropKind::App).filter(|prop| prop.is_required());
-    let apps = apps.filter_map(|prop| Some(format!("needs an account of {}", prop.app()?)));
+    let apps =
+        apps.filter_map(|prop| Some(format!("needs an account of {}", ui.app_name(prop.app()?))));
     let inputs = about.props.iter().filter(|prop| {
         matches!(
             prop.kind(),

@@ -3,23 +3,20 @@
 use std::sync::Arc;
 
 use axum::response::IntoResponse as _;
-use headwater_model::{
-    error::Invalid,
-    prop::{ConfiguredProps, PropDefinition, PropKind},
-};
+use headwater_model::prop::{ConfiguredProps, PropDefinition};
 use headwater_platform::{
-    CallTarget, ComponentInput, ComponentRef, DeploySource, OptionsQuery, PlatformError,
-    SourceView, UpdateSource,
+    CallTarget, ComponentInput, ComponentRef, DeploySource, PlatformError, SourceView, UpdateSource,
 };
 use serde_json::Value;
 
 use super::{
-    failure::Failure,
-    wizard::{ADDITIONAL, Findings, Wizard},
+    findings::{Findings, unless_ours},
+    options::{Renewed, load, renew},
+    wizard::{ADDITIONAL, Wizard},
 };
 use crate::{
     address::Address as _,
-    form::{Choice, Entered, Given, Loaded, Part, Wrong, missing, read_all},
+    form::{Entered, Given, Part, Wrong, missing, read_all},
     problem::Problem,
     reply::{FormReply, see_other_saying},
     state::Ui,
@@ -35,12 +32,16 @@ enum Action<'a> {
     More(&'a str),
     /// The props that the present values lead to.
     Reload,
-    /// The same form, with accounts that were connected meanwhile.
-    Accounts,
+    /// The options that depend on a value that was changed.
+    Renew,
+    /// The same form, with accounts that were connected meanwhile, and the times that follow from its timers.
+    Show,
     /// A run without deploying.
     Try,
     /// The end of it.
     Deploy,
+    /// The end of it, with a run next.
+    DeployAndRun,
 }
 
 impl<'a> Action<'a> {
@@ -49,8 +50,10 @@ impl<'a> Action<'a> {
             Some(("load", prop)) => Self::Load(prop),
             Some(("more", prop)) => Self::More(prop),
             _ if text == "reload" => Self::Reload,
-            _ if text == "accounts" => Self::Accounts,
+            _ if text == "renew" => Self::Renew,
+            _ if text == "show" => Self::Show,
             _ if text == "try" => Self::Try,
+            _ if text == "run" => Self::DeployAndRun,
             _ => Self::Deploy,
         }
     }
@@ -64,25 +67,46 @@ pub(crate) async fn answer(
     mut entered: Entered,
 ) -> FormReply {
     let action = entered.text("action").unwrap_or_default().to_owned();
-    let findings = match Action::of(&action) {
+    let action = Action::of(&action);
+    let renewed = if action == Action::Show {
+        Renewed::default()
+    } else {
+        renew(ui, visitor, wizard, &mut entered).await?
+    };
+    let mut findings = match action {
+        Action::Load(prop) | Action::More(prop) if renewed.has(prop) => Findings::default(),
         Action::Load(prop) => {
             entered.forget(Part::Loaded, prop);
             load(ui, visitor, wizard, (&mut entered, prop)).await?
         }
         Action::More(prop) => load(ui, visitor, wizard, (&mut entered, prop)).await?,
         Action::Reload => reload(ui, visitor, wizard, &mut entered).await?,
-        Action::Accounts => Findings::default(),
+        Action::Renew | Action::Show => Findings::default(),
+        // A choice that was dropped is chosen anew first.
+        Action::Try | Action::Deploy | Action::DeployAndRun if !renewed.wrong.is_empty() => {
+            Findings::default()
+        }
         Action::Try => attempt(ui, visitor, wizard, &mut entered).await?,
-        Action::Deploy => match finish(ui, visitor, wizard, &mut entered).await? {
-            Ok(view) => return Ok(done(visitor, wizard, &view)),
-            Err(findings) => findings,
-        },
+        Action::Deploy | Action::DeployAndRun => {
+            match finish(ui, visitor, wizard, &mut entered).await? {
+                Ok(view) => return Ok(done(visitor, wizard, &view, &action)),
+                Err(findings) => findings,
+            }
+        }
     };
+    let mut wrong = renewed.wrong;
+    wrong.append(&mut findings.wrong);
+    findings.wrong = wrong;
     let page = wizard.page(ui, visitor, &entered, &findings).await?;
     Ok(page.into_response())
 }
 
-fn done(visitor: &Visitor, wizard: &Wizard, view: &SourceView) -> axum::response::Response {
+fn done(
+    visitor: &Visitor,
+    wizard: &Wizard,
+    view: &SourceView,
+    action: &Action<'_>,
+) -> axum::response::Response {
     let name = &view.source.spec.name;
     let mut said = match wizard.source {
         Some(_) => format!("{name} is updated"),
@@ -91,11 +115,17 @@ fn done(visitor: &Visitor, wizard: &Wizard, view: &SourceView) -> axum::response
     if let Some(warning) = view.warnings.first() {
         said = format!("{said}. {warning}");
     }
-    see_other_saying(visitor, &view.source.id.address(), &said)
+    let base = view.source.id.address();
+    let target = if *action == Action::DeployAndRun {
+        format!("{base}/run")
+    } else {
+        base
+    };
+    see_other_saying(visitor, &target, &said)
 }
 
 /// The values as far as they are known, for a call of the component's code.
-fn target(wizard: &Wizard, entered: &Entered) -> CallTarget {
+pub(super) fn target(wizard: &Wizard, entered: &Entered) -> CallTarget {
     let props = wizard.props(entered);
     CallTarget {
         component: ComponentRef::Id(wizard.component.id.clone()),
@@ -103,60 +133,6 @@ fn target(wizard: &Wizard, entered: &Entered) -> CallTarget {
         source_id: wizard.source.as_ref().map(|view| view.source.id.clone()),
         configured_props: read_all(&props, entered).values,
     }
-}
-
-/// Loads a page of a prop's options into the form.
-async fn load(
-    ui: &Arc<Ui>,
-    visitor: &Visitor,
-    wizard: &Wizard,
-    (entered, prop): (&mut Entered, &str),
-) -> Result<Findings, Problem> {
-    let props = wizard.props(entered);
-    let Some(definition) = props.iter().find(|one| one.name == prop) else {
-        return Ok(Findings::wrong(prop, "the component has no such prop"));
-    };
-    let target = target(wizard, entered);
-    let is_lacking = |one: &&PropDefinition| {
-        one.kind() == PropKind::App
-            && one.is_required()
-            && !target.configured_props.contains_key(&one.name)
-    };
-    if let Some(app) = props.iter().find(is_lacking).and_then(PropDefinition::app) {
-        let reason = format!("choose an account of {app} first: the options come from there");
-        return Ok(Findings::wrong(prop, reason));
-    }
-    let before = Loaded::of(entered, prop);
-    let query = match &before {
-        Some(before) => before.query.clone(),
-        None => entered.part(Part::Query, prop).map(str::to_owned),
-    };
-    let asked = OptionsQuery {
-        prop: prop.to_owned(),
-        page: before.as_ref().map_or(0, |before| before.page + 1),
-        prev_context: before.as_ref().and_then(|before| before.context.clone()),
-        query: query.clone(),
-    };
-    let page = asked.page;
-    let found = ui
-        .platform
-        .prop_options(visitor.caller(), &target, asked)
-        .await;
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => return unless_ours(error, prop),
-    };
-    let options = found.options.iter();
-    let choices = options.map(|option| Choice::new(definition, &option.label, &option.value, true));
-    let loaded = Loaded {
-        page,
-        query,
-        ..before.unwrap_or_default()
-    };
-    loaded
-        .with(choices.collect(), found.context)
-        .keep(entered, prop);
-    Ok(Findings::default())
 }
 
 /// Computes the component's props for the present values.
@@ -173,7 +149,7 @@ async fn reload(
             carry(wizard, &props, entered);
             Ok(Findings::default())
         }
-        Err(error) => unless_ours(error, ""),
+        Err(error) => unless_ours(wizard, entered, error),
     }
 }
 
@@ -211,7 +187,7 @@ async fn attempt(
             trial: Some(Box::new(report)),
             ..Findings::default()
         }),
-        Err(error) => unless_ours(error, ""),
+        Err(error) => unless_ours(wizard, entered, error),
     }
 }
 
@@ -236,10 +212,12 @@ async fn whole(
         view.is_some_and(|view| view.secrets.iter().any(|secret| secret == name))
     };
     let is_told = |wrong: &Wrong| given.wrong.iter().any(|told| told.prop == wrong.prop);
-    let lacking: Vec<_> = missing(&props, &given.values, is_kept)
-        .into_iter()
-        .filter(|wrong| !is_told(wrong))
-        .collect();
+    let lacking: Vec<_> = missing(&props, &given.values, is_kept, |app| {
+        ui.app_name(app).to_owned()
+    })
+    .into_iter()
+    .filter(|wrong| !is_told(wrong))
+    .collect();
     given.wrong.extend(lacking);
     given
         .wrong
@@ -271,7 +249,7 @@ async fn finish(
     };
     match sent {
         Ok(view) => Ok(Ok(view)),
-        Err(error) => unless_ours(error, "").map(Err),
+        Err(error) => unless_ours(wizard, entered, error).map(Err),
     }
 }
 
@@ -332,27 +310,6 @@ fn component(wizard: &Wizard) -> ComponentInput {
     }
 }
 
-/// An error that the form can show: of a value, or of the component's code. `prop` is what was asked about.
-fn unless_ours(error: PlatformError, prop: &str) -> Result<Findings, Problem> {
-    Ok(match Failure::of(error)? {
-        Failure::Value(invalid) => of_value(invalid),
-        Failure::Code { message, stack } if prop.is_empty() => Findings {
-            failure: Some((message, stack)),
-            ..Findings::default()
-        },
-        Failure::Code { message, .. } => Findings::wrong(prop, message),
-        Failure::Told(message) => Findings::wrong(prop, message),
-    })
-}
-
-/// The prop of `PROP.part`.
-fn of_value(invalid: Invalid) -> Findings {
-    match invalid.field.split_once('.') {
-        Some((prop, part)) => Findings::wrong(prop, format!("{part}: {}", invalid.reason)),
-        None => Findings::wrong(&invalid.field, invalid.reason.as_str()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,24 +321,15 @@ mod tests {
             ("load:a:b", Action::Load("a:b")),
             ("more:board", Action::More("board")),
             ("reload", Action::Reload),
-            ("accounts", Action::Accounts),
+            ("renew", Action::Renew),
+            ("show", Action::Show),
             ("try", Action::Try),
+            ("run", Action::DeployAndRun),
             ("deploy", Action::Deploy),
             ("", Action::Deploy),
             ("other:x", Action::Deploy),
         ] {
             assert_eq!(Action::of(text), expected);
-        }
-    }
-
-    #[test]
-    fn an_error_of_a_value_is_told_at_its_field() {
-        for (field, prop, reason) in [
-            ("count", "count", "no"),
-            ("timer.cron", "timer", "cron: no"),
-        ] {
-            let wrong = of_value(Invalid::new(field, "no")).wrong.pop().unwrap();
-            assert_eq!((&*wrong.prop, &*wrong.reason), (prop, reason));
         }
     }
 }

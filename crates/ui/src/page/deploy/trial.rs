@@ -1,10 +1,11 @@
 //! The result of trying a source's code without deploying it, above the form or the editor that it was tried from.
 
-use headwater_model::{channel::Channel, event::Emit};
+use headwater_model::{channel::Channel, component::Hooks, event::Emit};
 use headwater_platform::{Response, TrialReport};
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::failure::advised;
 use crate::{
     page::sources::logs::level,
     part::{
@@ -24,8 +25,8 @@ const BODY_CHARS: usize = 2_000;
 /// The code that is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tried {
-    /// One that may be deployed.
-    Draft,
+    /// One that may be deployed, with the hooks that it has.
+    Draft(Hooks),
     /// One that was.
     Former,
 }
@@ -33,14 +34,14 @@ pub(crate) enum Tried {
 impl Tried {
     fn title(self) -> &'static str {
         match self {
-            Self::Draft => "Tried, not deployed",
+            Self::Draft(_) => "Tried, not deployed",
             Self::Former => "Tried on the code of then",
         }
     }
 
     fn note(self) -> &'static str {
         match self {
-            Self::Draft => {
+            Self::Draft(_) => {
                 "Everything that the code does outside has happened. Its events went nowhere, dedupe saw none of them, its key-value map was empty, and its hooks did not run."
             }
             Self::Former => {
@@ -50,8 +51,8 @@ impl Tried {
     }
 }
 
-/// The result: events, log, response and error.
-pub(crate) fn result(report: &TrialReport, of: Tried) -> Markup {
+/// The result: events, log, response and error; with the id of the form that deploys the code, if there is one.
+pub(crate) fn result(report: &TrialReport, of: Tried, form: Option<&str>) -> Markup {
     let error = report.outcome.error();
     html! {
         section.card.trial role="status" tabindex="-1" #trial aria-labelledby="trial-title" {
@@ -63,8 +64,9 @@ pub(crate) fn result(report: &TrialReport, of: Tried) -> Markup {
                 }
             }
             @if let Some(error) = &error {
-                p { (text::value(&error.name)) ": " (text::value(&error.message)) }
-                @if !error.stack.is_empty() { pre.stack tabindex="0" { (text::value(&error.stack)) } }
+                (without_hooks(of, form))
+                p { (text::value(&error.name)) ": " (text::sentence(&advised(error.message.clone()))) }
+                @if !error.stack.is_empty() { (text::stack(&error.stack)) }
             }
             (events(report))
             @if let Some(given) = &report.response { h3 { "Response" } (response(given)) }
@@ -78,6 +80,26 @@ pub(crate) fn result(report: &TrialReport, of: Tried) -> Markup {
                 }
             }
             p.note { (icon(Icon::Warning)) (of.note()) }
+        }
+    }
+}
+
+/// The likely reason why the code of a component with hooks failed: they prepare the state that it expects.
+fn without_hooks(of: Tried, form: Option<&str>) -> Markup {
+    let names: Vec<_> = match of {
+        Tried::Draft(hooks) => hooks.names().filter(|name| *name != "deactivate").collect(),
+        Tried::Former => Vec::new(),
+    };
+    html! {
+        @if !names.is_empty() {
+            p {
+                "A trial runs without the component's " (if names.len() == 1 { "hook " } else { "hooks " })
+                @for (at, name) in names.iter().enumerate() { @if at > 0 { " and " } code { (name) } }
+                ", which may prepare what its run needs, so that this error may not occur once it is deployed."
+            }
+            @if let Some(form) = form {
+                p { button form=(form) name="action" value="run" { (icon(Icon::Play)) "Deploy, then run it" } }
+            }
         }
     }
 }

@@ -1,20 +1,23 @@
 //! The form of a component's props with everything around it, as a page.
 
-use axum::http::StatusCode;
 use headwater_model::{
     component::Description,
     id::WorkspaceId,
     page::PageRequest,
     prop::{self, PropDefinition, PropKind},
 };
-use headwater_platform::{PlatformError, SavedComponent, SourceView, TrialReport, prop_warnings};
+use headwater_platform::{PlatformError, SavedComponent, SourceView, prop_warnings};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::trial::{self, Tried};
+use super::{
+    findings::Findings,
+    trial::{self, Tried},
+};
 use crate::{
     address::Address as _,
-    form::{Entered, Wrong, fill},
+    form::{Entered, fill, read_all},
+    page::accounts::uses::can_be_checked,
     part::{
         code::quoted,
         field::{AccountChoice, Surroundings, fields, summary},
@@ -31,6 +34,8 @@ use crate::{
 const OFFERED: u32 = 100;
 /// JSON of further props that a form carries.
 const ADDITIONAL_BYTES: usize = 1024 * 1024;
+/// The id of the form.
+const FORM: &str = "props";
 /// The field that carries them.
 pub(super) const ADDITIONAL: &str = "additional";
 
@@ -41,41 +46,6 @@ pub(crate) struct Wizard {
     pub(crate) workspace: Option<WorkspaceId>,
     /// The address that the form is sent to.
     pub(crate) action: String,
-}
-
-/// The results that a form is shown with, besides the values entered.
-#[derive(Default)]
-pub(crate) struct Findings {
-    pub(crate) wrong: Vec<Wrong>,
-    /// The reason why deploying failed, with the stack of the component's error.
-    pub(crate) failure: Option<(String, Option<String>)>,
-    /// The end of a trial.
-    pub(crate) trial: Option<Box<TrialReport>>,
-}
-
-impl Findings {
-    pub(super) fn wrong(prop: &str, reason: impl Into<String>) -> Self {
-        let wrong = Wrong {
-            prop: prop.to_owned(),
-            reason: reason.into(),
-        };
-        Self {
-            wrong: vec![wrong],
-            ..Self::default()
-        }
-    }
-
-    /// Whether there is nothing to tell.
-    pub(super) fn is_fine(&self) -> bool {
-        self.wrong.is_empty() && self.failure.is_none()
-    }
-
-    fn status(&self) -> StatusCode {
-        match self.is_fine() {
-            true => StatusCode::OK,
-            false => StatusCode::UNPROCESSABLE_ENTITY,
-        }
-    }
 }
 
 impl Wizard {
@@ -139,6 +109,7 @@ impl Wizard {
     ) -> Result<Page, PlatformError> {
         let props = self.props(entered);
         let around = self.surroundings(ui, visitor, &props).await?;
+        let entered = &around.with_only_accounts(&props, entered);
         let title = match &self.source {
             Some(view) => format!("Edit {}", view.source.spec.name),
             None => format!("Deploy {}", self.description().name),
@@ -147,8 +118,8 @@ impl Wizard {
             (self.head(&title))
             (summary(&props, &findings.wrong))
             (failure(findings))
-            @if let Some(report) = &findings.trial { (trial::result(report, Tried::Draft)) }
-            form.props method="post" action=(self.action) data-props {
+            @if let Some(report) = &findings.trial { (trial::result(report, Tried::Draft(self.description().hooks), Some(FORM))) }
+            form.props #(FORM) method="post" action=(self.action) data-props {
                 // The first button is the one that the Enter key presses.
                 button.unseen name="action" value="deploy" tabindex="-1" aria-hidden="true" { (self.verb()) }
                 (self.carried(entered, &props))
@@ -166,7 +137,7 @@ impl Wizard {
         };
         Ok(Page::of(Section::Sources, title, body)
             .with_status(findings.status())
-            .command(self.command()))
+            .command(self.command(&props, entered)))
     }
 
     fn head(&self, title: &str) -> Markup {
@@ -186,7 +157,7 @@ impl Wizard {
                 code { (self.component.id) }
             }
             @if let Some(about) = &description.description { (markdown(about)) }
-            @for warning in &warnings { p.note { (icon(Icon::Warning)) (text::value(warning)) } }
+            @for warning in &warnings { p.note { (icon(Icon::Warning)) (text::sentence(warning)) } }
         }
     }
 
@@ -204,20 +175,24 @@ impl Wizard {
         }
     }
 
-    fn command(&self) -> String {
-        let reference = quoted(
-            self.description()
-                .key
-                .as_deref()
-                .unwrap_or(self.component.id.as_str()),
-        );
-        match &self.source {
-            Some(view) => format!(
-                "headwater update {} --prop NAME=VALUE",
-                quoted(&view.source.name_slug)
-            ),
-            None => format!("headwater deploy {reference} --prop NAME=VALUE"),
+    fn command(&self, props: &[PropDefinition], entered: &Entered) -> String {
+        let own = &self.description().key;
+        let id = self.component.id.as_str();
+        let mut line = match &self.source {
+            Some(view) => format!("headwater update {}", quoted(&view.source.name_slug)),
+            None => format!("headwater deploy {}", quoted(own.as_deref().unwrap_or(id))),
+        };
+        let given = arguments(props, entered);
+        if given.is_empty() {
+            line.push_str(" --prop NAME=VALUE");
         }
+        for argument in given {
+            line.push_str(&format!(" --prop {}", quoted(&argument)));
+        }
+        if let Some(name) = entered.text("name").filter(|_| self.source.is_none()) {
+            line.push_str(&format!(" --name {}", quoted(name)));
+        }
+        line
     }
 
     /// The props beyond the component's own, so that the next submission knows them.
@@ -286,7 +261,11 @@ impl Wizard {
         let endpoints = view
             .into_iter()
             .flat_map(|view| view.configured_props.iter());
+        let apps = props.iter().filter_map(PropDefinition::app);
+        let apps = apps.map(|app| (app.to_owned(), ui.app_name(app).to_owned()));
         Ok(Surroundings {
+            form: visitor.location.clone(),
+            apps: apps.collect(),
             accounts,
             stores,
             endpoints: endpoints.filter_map(endpoint).collect(),
@@ -294,6 +273,23 @@ impl Wizard {
             now_ms: visitor.now_ms,
         })
     }
+}
+
+/// The values that were entered, as the command line takes them; those of secrets it asks for.
+fn arguments(props: &[PropDefinition], entered: &Entered) -> Vec<String> {
+    let given = read_all(props, entered).values;
+    let shown = props.iter().filter(|prop| !prop.is_secret());
+    let argument = |prop: &PropDefinition| {
+        let value = prop.final_value(given.get(&prop.name)?);
+        let account = value.get("authProvisionId").and_then(Value::as_str);
+        let text = account.or(value.as_str()).map(str::to_owned);
+        Some(format!(
+            "{}={}",
+            prop.name,
+            text.unwrap_or_else(|| value.to_string())
+        ))
+    };
+    shown.filter_map(argument).collect()
 }
 
 /// The accounts of the person, and those of the workspace.
@@ -317,6 +313,7 @@ async fn accounts(
             .await?;
         for view in page.items {
             let id = view.account.id.to_string();
+            let can_be_checked = can_be_checked(ui, &view);
             if !found.iter().any(|known| known.id == id) {
                 let (app, name) = (view.account.app, view.account.name);
                 found.push(AccountChoice {
@@ -324,6 +321,7 @@ async fn accounts(
                     app,
                     name,
                     status: view.health.status,
+                    can_be_checked,
                 });
             }
         }
@@ -336,8 +334,8 @@ fn failure(findings: &Findings) -> Markup {
         @if let Some((message, stack)) = &findings.failure {
             section.summary-of-errors role="alert" tabindex="-1" {
                 h2 { (icon(Icon::Failed)) "It failed" }
-                p { (text::value(message)) }
-                @if let Some(stack) = stack { pre.stack tabindex="0" { (text::value(stack)) } }
+                p { (text::sentence(message)) }
+                @if let Some(stack) = stack { (text::stack(stack)) }
                 p.note { "Nothing was changed. The form below is as it was." }
             }
         }

@@ -101,7 +101,7 @@ fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
             @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
             button { (icon(Icon::Search)) "Search" }
         }
-        @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::value(wrong)) } }
+        @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(wrong)) } }
     }
 }
 

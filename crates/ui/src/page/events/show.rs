@@ -13,14 +13,20 @@ use headwater_model::{
     id::{EmitterId, EventId, ListenerId},
     page::{Page as Listed, PageRequest},
 };
-use headwater_platform::{CappedCount, FoundDeliveries, KnownNames, ListenerRun, LoggedEvent};
+use headwater_platform::{
+    CappedCount, DeliveryFilter, FoundDeliveries, KnownNames, ListenerRun, LoggedEvent,
+};
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::neighbours::Neighbours;
 use crate::{
     address::{self, Address as _},
-    page::{deliveries::list::capped, runs::show::delivery_state, webhooks::show::answer},
+    page::{
+        deliveries::list::{capped, is_retryable},
+        runs::show::delivery_state,
+        webhooks::show::answer,
+    },
     part::{
         code::copyable,
         event_row::summary,
@@ -57,6 +63,15 @@ pub(crate) async fn show(
     let deliveries = ui
         .platform
         .event_deliveries(visitor.caller(), &of, &first)
+        .await?;
+    let filter = DeliveryFilter {
+        emitter: Some(of.emitter.clone()),
+        event: Some(of.id),
+        ..DeliveryFilter::default()
+    };
+    let counts = ui
+        .platform
+        .count_deliveries(visitor.caller(), &filter)
         .await?;
     let webhooks = deliveries
         .0
@@ -95,7 +110,7 @@ pub(crate) async fn show(
         (value(&logged.event, &address, &visitor))
         (comparison(&address, neighbours.older.as_ref()))
         h2 { "Deliveries" }
-        (delivered(&deliveries, &names, &of))
+        (delivered(&deliveries, is_retryable(&counts), &names, &of))
         h2 { "Runs of listeners" }
         (caused(&runs, &names, &visitor))
     };
@@ -201,6 +216,7 @@ fn comparison(address: &str, older: Option<&EventId>) -> Markup {
 
 fn delivered(
     (found, total): &(FoundDeliveries, CappedCount),
+    can_retry: bool,
     names: &KnownNames,
     of: &EventRef,
 ) -> Markup {
@@ -208,7 +224,7 @@ fn delivered(
         @if found.items.is_empty() { p.note { "No webhook was subscribed to it." } }
         @else {
             p.note { a href={ "/deliveries?emitter=" (of.emitter) "&event=" (of.id) } { (capped(*total)) " in all" }
-                ", " a href={ "/deliveries/retry?emitter=" (of.emitter) "&event=" (of.id) } { "send all again" }
+                @if can_retry { ", " a href={ "/deliveries/retry?emitter=" (of.emitter) "&event=" (of.id) } { "send all again" } }
             }
             table.list {
                 thead { tr { th scope="col" { "Webhook" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } } }

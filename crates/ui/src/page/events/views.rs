@@ -76,7 +76,7 @@ pub(super) fn form(visitor: &Visitor, wanted: &Wanted, unsaved: Option<&Unsaved<
                 }
                 button { "Save" }
             }
-            @if let Some(wrong) = wrong { p.wrong role="alert" #view-wrong { (icon(Icon::Warning)) (text::value(wrong)) } }
+            @if let Some(wrong) = wrong { p.wrong role="alert" #view-wrong { (icon(Icon::Warning)) (text::sentence(wrong)) } }
             p.note {
                 @if visitor.workspace.is_some() { "All members of the workspace see it. " }
                 "A view of the same name is replaced."

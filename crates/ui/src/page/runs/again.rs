@@ -81,7 +81,7 @@ pub(crate) async fn submit(
             .await
         {
             Ok(report) => {
-                let tried = trial::result(&report, Tried::Former);
+                let tried = trial::result(&report, Tried::Former, None);
                 Ok(page(&visitor, &id, &replay, &given.event, tried).into_response())
             }
             Err(error) => Ok(failed(Failure::of(error)?).into_response()),

@@ -36,11 +36,19 @@ const ERROR_CHARS: usize = 80;
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
-    Query(wanted): Query<Wanted>,
+    Query(mut wanted): Query<Wanted>,
 ) -> PageReply {
     let (platform, caller) = (&ui.platform, visitor.caller());
     let workspace = visitor.workspace.clone();
     let in_any_state = wanted.in_any_state(workspace.clone(), visitor.now_ms);
+    let counts = platform.count_runs(caller, &in_any_state).await?;
+    // Where nobody is needed, all of them are shown.
+    let needs_nobody = wanted.status.is_empty()
+        && counts.failed.count + counts.open.count == 0
+        && counts.total().count > 0;
+    if needs_nobody {
+        "any".clone_into(&mut wanted.status);
+    }
     let filter = RunSearchFilter {
         states: wanted.states(),
         ..in_any_state.clone()
@@ -48,7 +56,6 @@ pub(crate) async fn show(
     let found = platform
         .find_runs(caller, &filter, &visitor.page_request())
         .await?;
-    let counts = platform.count_runs(caller, &in_any_state).await?;
     let hours = platform.run_hours(caller, workspace.as_ref()).await?;
     let body = html! {
         header.title { h1 { "Runs" } }
@@ -56,6 +63,7 @@ pub(crate) async fn show(
         h2 { "Runs whose records are kept" }
         (chips(&visitor, &wanted, &counts))
         (form(&visitor, &wanted))
+        @if needs_nobody { p.note { "None of them failed, and none is under way: these are all." } }
         @if found.items.is_empty() {
             (nothing(&visitor, &wanted, &found, &counts))
         } @else {
@@ -234,7 +242,6 @@ fn error_line(error: &str) -> Markup {
 /// The reason why there are no runs, and what to do.
 fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunCounts) -> Markup {
     let all = html! { p { a href=(visitor.with(&[("status", Some("any"))])) { "Show runs in any state" } } };
-    let is_first_view = wanted.status.is_empty();
     match (wanted.narrows(visitor.now_ms), counts.total().count) {
         _ if found.searched_to.is_some() => empty(
             "None of those searched so far is like this.",
@@ -244,7 +251,6 @@ fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunC
             "No run is kept.",
             html! { p { "Runs appear here as soon as a source or workflow has something to do. " a href="/sources" { "Show the sources" } " or " a href="/workflows" { "the workflows" } "." } },
         ),
-        (false, _) if is_first_view => empty("No kept run failed, and none is under way.", all),
         (false, _) => empty("No kept run is in this state.", all),
         (true, 0) => empty(
             "No kept run is like this.",

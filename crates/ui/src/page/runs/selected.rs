@@ -86,7 +86,7 @@ pub(crate) async fn submit(
 fn row(id: &InvocationId, plan: Result<ReplayPlan, PlatformError>) -> Result<Markup, Problem> {
     let told = match plan {
         Ok(plan) => html! { "follows " code { (plan.deployment_id) } },
-        Err(PlatformError::Conflict(reason)) => html! { "is left: " (text::value(&reason)) },
+        Err(PlatformError::Conflict(reason)) => html! { "is left: " (text::sentence(&reason)) },
         Err(error) => return Err(error.into()),
     };
     Ok(html! { a href={ "/runs/" (id) } { code { (id) } } " " (told) })

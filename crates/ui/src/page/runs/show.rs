@@ -118,7 +118,7 @@ fn failures(view: &RunView) -> Markup {
         }
         @if view.errors.is_empty() && let Some(error) = &view.run.ended.error {
             h2 { "Error" }
-            p { (text::value(error)) }
+            p { (text::sentence(error)) }
         }
     }
 }

@@ -105,18 +105,23 @@ async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> 
     {
         Ok(kept) => {
             check_type(&kept.component)?;
+            let hooks = kept.component.description.hooks;
             let target = CallTarget {
                 component: ComponentRef::Id(kept.component.id),
                 workspace_id: None,
                 source_id: Some(source.id.clone()),
                 configured_props: ConfiguredProps::new(),
             };
-            platform.try_source(caller, &target, None).await
+            let tried = platform.try_source(caller, &target, None).await;
+            tried.map(|report| (report, hooks))
         }
         Err(error) => Err(error),
     };
     let (above, status) = match tried {
-        Ok(report) => (trial::result(&report, Tried::Draft), StatusCode::OK),
+        Ok((report, hooks)) => (
+            trial::result(&report, Tried::Draft(hooks), None),
+            StatusCode::OK,
+        ),
         Err(error) => (
             failed(error, NOT_TRIED, code)?,
             StatusCode::UNPROCESSABLE_ENTITY,

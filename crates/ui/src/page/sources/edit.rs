@@ -11,8 +11,9 @@ use crate::{
     form::Entered,
     page::deploy::{
         component::{check_type, parameters},
+        findings::Findings,
         submission,
-        wizard::{Findings, Wizard},
+        wizard::Wizard,
     },
     path::PathId,
     problem::Problem,

@@ -7,10 +7,11 @@ use headwater_model::{channel::Channel, id::EmitterId};
 use headwater_platform::{EventsQuery, default_channels};
 use maud::html;
 
-use super::{head::Shown, no_events};
+use super::{head::Shown, no_events, subscriptions::has_listeners};
 use crate::{
     part::{
         event_list, event_row,
+        icon::{Icon, icon},
         pager::{Ends, pager},
     },
     path::PathId,
@@ -49,6 +50,12 @@ pub(crate) async fn show(
     let body = html! {
         (shown.head(&ui, &visitor, "events"))
         (event_list::channels(&visitor, &CHANNELS))
+        @if !has_listeners(&ui, &visitor, &shown).await? {
+            p.note {
+                "Nobody is subscribed to its events yet. "
+                a.button href={ "/webhooks/new?source=" (id) } { (icon(Icon::Webhook)) "Send its events to a URL" }
+            }
+        }
         (event_list::live_bar())
         (event_row::table(&emitter, &events.items, &visitor))
         @if events.items.is_empty() {

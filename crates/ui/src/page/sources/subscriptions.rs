@@ -11,7 +11,7 @@ use headwater_model::{
     id::{EmitterId, ListenerId, SourceId},
     subscription::{EmitterPattern, Subscription},
 };
-use headwater_platform::Owner;
+use headwater_platform::{Owner, PlatformError};
 use maud::html;
 
 use super::head::Shown;
@@ -133,6 +133,20 @@ async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refuse
         "headwater subscriptions create --emitter {} --listener WEBHOOK",
         shown.quoted()
     )))
+}
+
+/// Whether anybody gets the events of a source.
+pub(super) async fn has_listeners(
+    ui: &Ui,
+    visitor: &Visitor,
+    shown: &Shown,
+) -> Result<bool, PlatformError> {
+    let source = &shown.view.source;
+    let workspace = source.owner.workspace_id.clone();
+    let all = subscriptions(ui, visitor, workspace).await?;
+    let emitter = EmitterId::Source(source.id.clone());
+    let mut patterns = all.iter().map(|one| &one.emitter);
+    Ok(patterns.any(|pattern| is_of(pattern, &emitter, &source.owner)))
 }
 
 /// Whether the pattern means the source, among others perhaps.

@@ -24,6 +24,9 @@ use crate::{
 /// Sources that are offered; others are subscribed to from their page.
 const SOURCES: u32 = 100;
 
+/// The choice of every source, also of those to come.
+const EVERY: &str = "dc_*";
+
 /// The form's fields.
 #[derive(Default, Deserialize)]
 pub(crate) struct New {
@@ -65,17 +68,35 @@ pub(crate) async fn submit(
         Err(error) => return Err(error.into()),
     };
     let id = created.webhook.id.clone();
-    if !given.source.is_empty() {
-        let subscribed = ui
-            .platform
-            .subscribe(visitor.caller(), &given.source, id.as_str(), "");
-        // The secret is shown only now, so the page comes in any case.
-        if let Err(error) = subscribed.await {
+    if given.source.is_empty() {
+        return Ok(shown_once(&created, html! {}));
+    }
+    let subscribed = ui
+        .platform
+        .subscribe(visitor.caller(), &given.source, id.as_str(), "");
+    // The secret is shown only now, so the page comes in any case.
+    Ok(match subscribed.await {
+        Ok(_) => shown_once(&created, earlier(&given.source)),
+        Err(error) => {
             let wrong = format!("It is subscribed to nothing: {error}");
-            return Ok(shown_once(&created, Some(&wrong)));
+            let told = html! { p.flash.warning role="alert" { (text::sentence(&wrong)) } };
+            shown_once(&created, told)
+        }
+    })
+}
+
+/// The way to send it what came before it was there.
+fn earlier(source: &str) -> Markup {
+    let events = match source {
+        EVERY => "/events".to_owned(),
+        id => format!("/sources/{id}/events"),
+    };
+    html! {
+        p.note {
+            "It gets the events that come from now on. To send it earlier ones, too, select them in the "
+            a href=(events) { "list of events" } ", and choose " b { "Send again to listeners" } "."
         }
     }
-    Ok(shown_once(&created, None))
 }
 
 async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> PageReply {
@@ -93,7 +114,7 @@ async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> P
         p.crumbs { a href=(visitor.to("/webhooks")) { "Webhooks" } }
         header.title { h1 { "New webhook" } }
         form method="post" action=(visitor.to("/webhooks/new")) {
-            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (wrong) } } }
+            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (text::sentence(wrong)) } } }
             div.field {
                 label for="url" { "Address" }
                 input #url type="url" name="url" required value=(given.url) placeholder="https://example.com/hooks" aria-describedby="url-hint"
@@ -118,7 +139,7 @@ fn source_field<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, chosen: &
             label for="source" { "Gets the events of" }
             select #source name="source" {
                 option value="" selected[chosen.is_empty()] { "nothing yet" }
-                option value="dc_*" selected[chosen == "dc_*"] { "every source, later ones too" }
+                option value=(EVERY) selected[chosen == EVERY] { "every source, later ones too" }
                 @for (id, name) in options { option value=(id) selected[chosen == id] { (text::visible(name)) } }
             }
         }

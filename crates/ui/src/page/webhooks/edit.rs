@@ -90,7 +90,7 @@ fn form(webhook: &Webhook, given: &Edited, wrong: Option<&str>) -> Page {
         p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(webhook))) } }
         header.title { h1 { "Edit the webhook" } }
         form method="post" action={ (base) "/edit" } {
-            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (text::value(wrong)) } } }
+            @if let Some(wrong) = wrong { div.summary-of-errors role="alert" #wrong { (icon(Icon::Warning)) a href="#url" { (text::sentence(wrong)) } } }
             div.field {
                 label for="url" { "Address" }
                 input #url type="url" name="url" required value=(given.url) aria-describedby="url-hint"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use headwater_model::id::WebhookId;
 use headwater_platform::WebhookWithSecret;
-use maud::html;
+use maud::{Markup, html};
 
 use super::list::name;
 use crate::{
@@ -55,14 +55,14 @@ pub(crate) async fn submit(
         .platform
         .rotate_webhook_secret(visitor.caller(), &id, None)
         .await?;
-    Ok(shown_once(&rotated, None))
+    Ok(shown_once(&rotated, html! {}))
 }
 
-/// The page that shows a new secret, and what went wrong besides.
-pub(crate) fn shown_once(new: &WebhookWithSecret, wrong: Option<&str>) -> Page {
+/// The page that shows a new secret, and what there is to say besides.
+pub(crate) fn shown_once(new: &WebhookWithSecret, besides: Markup) -> Page {
     let body = html! {
         h1 { (text::value(name(&new.webhook))) }
-        @if let Some(wrong) = wrong { p.flash.warning role="alert" { (text::value(wrong)) } }
+        (besides)
         // Loading the page again must not create another one.
         section.card data-address={ "/webhooks/" (new.webhook.id) } {
             p { b { "The secret is shown only here." } " The receiver checks the signatures of deliveries with it:" }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     page::{
-        deliveries::event::{EVENT_CHARS, names_of},
+        deliveries::event::{names_of, summary},
         runs::show::delivery_state,
         subscribing::{self, Refused, Things},
     },
@@ -126,7 +126,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
         }
-        @if let Some(reason) = &webhook.disabled_reason { p.flash.warning { (icon(Icon::Warning)) (text::value(reason)) } }
+        @if let Some(reason) = &webhook.disabled_reason { p.flash.warning { (icon(Icon::Warning)) (text::sentence(reason)) } }
         dl.facts {
             dt { "Address" } dd { (copyable(&webhook.url)) }
             dt { "Order" } dd { @match webhook.ordering {
@@ -200,7 +200,10 @@ fn nothing(
         ),
         (true, false) => empty(
             "Nothing that was sent to it is kept.",
-            html! { p { "It gets the events that come after it was subscribed, and none has yet; or retention has taken its deliveries since." } },
+            html! {
+                p { "It gets the events that come after it was subscribed, and none has yet; or retention has taken its deliveries since." }
+                p { "Earlier ones can be sent to it: select them in the " a href="/events" { "list of events" } ", and choose " b { "Send again to listeners" } "." }
+            },
         ),
     }
 }
@@ -238,7 +241,7 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
                 @for delivery in deliveries {
                     tr {
                         td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
-                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(text::cut(delivery.event.event.get(), EVENT_CHARS).0))) } }
+                        th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(&summary(delivery)))) } }
                         td.named data-label="From" { (name::emitter(names, &delivery.event.emitter)) }
                         td data-label="State" { (delivery_state(delivery.state)) }
                         td.number data-label="Attempts" { (delivery.attempts.len()) }

@@ -83,7 +83,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             }
             (facts(&view, followed.as_ref(), &list, visitor.now_ms))
             @if let Some(error) = &view.run.error {
-                p.wrong role="alert" { (icon(Icon::Warning)) (text::value(error)) }
+                p.wrong role="alert" { (icon(Icon::Warning)) (text::sentence(error)) }
             }
             (run_actions::waits(&view, &base, visitor.now_ms))
             (run_steps::course(&steps))
@@ -140,7 +140,7 @@ fn facts(
             }
             dt { "Deployment" } dd { (deployment(followed.map(|view| &view.deployment), list, now_ms)) }
             @if let Some(of) = &view.run.replay_of { dt { "Replay of" } dd { a href={ (list) "/runs/" (of) } title=(of) { "another run" } } }
-            @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::value(reason)) } }
+            @if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.is_empty()) { dt { "Ended early" } dd { (text::sentence(reason)) } }
             dt { "Trace" } dd { code { (view.trace_id) } }
             dt { "Id" } dd { code { (run.id) } }
         }

@@ -7,7 +7,7 @@ use super::{
     plain::per_line,
 };
 use crate::{
-    form::{Choice, Loaded, Part, field as name_of, has_computed_options, is_chosen},
+    form::{Choice, Loaded, Part, basis, field as name_of, has_computed_options, is_chosen},
     part::text::{cut, visible},
 };
 
@@ -128,15 +128,21 @@ fn loading(field: &Field<'_>) -> Markup {
         return html! {};
     }
     let loaded = Loaded::of(entered, prop);
+    // Where nothing was brought up to date, the options are those of the values before.
+    let shown_for = entered.part(Part::Basis, prop).map(str::to_owned);
+    let shown_for = shown_for.unwrap_or_else(|| basis(field.above, entered));
     let query = entered.part(Part::Query, prop).unwrap_or_default();
     let is_searched = field.prop.flag("use_query") || field.prop.flag("useQuery");
+    let has_failed = entered.part(Part::Failed, prop).is_some();
     let load = match (&loaded, is_searched) {
+        _ if has_failed => "Try again",
         (None, false) => "Load options",
         (Some(_), false) => "Load again",
         (_, true) => "Search",
     };
     html! {
-        div.loading {
+        div.loading data-failed[has_failed] {
+            input type="hidden" name=(name_of(Part::Basis, prop)) value=(shown_for);
             @if let Some(text) = entered.part(Part::Loaded, prop) { input type="hidden" name=(name_of(Part::Loaded, prop)) value=(text); }
             @if is_searched {
                 input type="search" #{ (field.id) "-query" } name=(name_of(Part::Query, prop)) value=(query) data-query=(prop)

@@ -1,5 +1,7 @@
 //! The frame of every field: its label, its hint, its error, and the way to further props.
 
+use std::collections::BTreeMap;
+
 use headwater_model::{
     prop::{InputType, PropDefinition, PropKind},
     time::EpochMs,
@@ -9,7 +11,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
-    form::Entered,
+    form::{Entered, Part},
     part::{
         icon::{Icon, icon},
         markdown::markdown,
@@ -24,11 +26,17 @@ pub(crate) struct AccountChoice {
     pub(crate) app: String,
     pub(crate) name: String,
     pub(crate) status: HealthStatus,
+    /// Whether the node can ask the app about it.
+    pub(crate) can_be_checked: bool,
 }
 
 /// The things that fields offer or tell, besides what the props themselves say.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
+    /// The address of the form.
+    pub(crate) form: String,
+    /// The names of apps for people, by their slugs.
+    pub(crate) apps: BTreeMap<String, String>,
     pub(crate) accounts: Vec<AccountChoice>,
     /// Names of data stores that there are.
     pub(crate) stores: Vec<String>,
@@ -39,11 +47,38 @@ pub(crate) struct Surroundings {
     pub(crate) now_ms: EpochMs,
 }
 
+impl Surroundings {
+    /// The fields with the account of each prop that needs one and has no choice.
+    pub(crate) fn with_only_accounts(
+        &self,
+        props: &[PropDefinition],
+        entered: &Entered,
+    ) -> Entered {
+        let mut filled = entered.clone();
+        for prop in props.iter().filter(|prop| prop.is_required()) {
+            let Some(app) = prop.app() else { continue };
+            let mut of_app = self.accounts.iter().filter(|account| account.app == app);
+            let is_open = entered.part(Part::Value, &prop.name).is_none();
+            if let (true, Some(only), None) = (is_open, of_app.next(), of_app.next()) {
+                filled.set(Part::Value, &prop.name, &*only.id);
+            }
+        }
+        filled
+    }
+
+    /// The name of an app for people.
+    pub(super) fn app_name<'a>(&'a self, slug: &'a str) -> &'a str {
+        self.apps.get(slug).map_or(slug, String::as_str)
+    }
+}
+
 /// One field.
 pub(crate) struct Field<'a> {
     /// The id of its first control.
     pub(crate) id: String,
     pub(crate) prop: &'a PropDefinition,
+    /// The props above it.
+    pub(crate) above: &'a [PropDefinition],
     pub(crate) entered: &'a Entered,
     pub(crate) wrong: Option<&'a str>,
     pub(crate) around: &'a Surroundings,
@@ -65,7 +100,7 @@ impl Field<'_> {
     /// A field with several controls.
     pub(super) fn group(&self, controls: Markup) -> Markup {
         html! {
-            fieldset.field #(self.id) tabindex="-1" data-field=(self.prop.name) data-reloads[self.prop.flag("reloadProps")] data-needed[self.is_needed()]
+            fieldset.field #(self.id) tabindex="-1" data-field=(self.prop.name) data-schedule[self.prop.kind() == PropKind::Timer] data-reloads[self.prop.flag("reloadProps")] data-needed[self.is_needed()]
                 aria-describedby=[self.described_by()] {
                 legend { (self.label()) }
                 (self.hint())
@@ -122,7 +157,7 @@ impl Field<'_> {
     fn below(&self) -> Markup {
         html! {
             @if let Some(wrong) = self.wrong {
-                p.wrong #(self.wrong_id()) { (icon(Icon::Warning)) (text::value(wrong)) }
+                p.wrong #(self.wrong_id()) { (icon(Icon::Warning)) (text::sentence(wrong)) }
             }
             @if self.prop.flag("reloadProps") {
                 button.reload name="action" value="reload" { "Apply and show more fields" }

@@ -1,5 +1,7 @@
 //! Fields show what they are given as text, and secrets never.
 
+use std::collections::BTreeMap;
+
 use headwater_model::time::EpochMs;
 use headwater_platform::HealthStatus;
 use serde_json::{Value, json};
@@ -80,16 +82,20 @@ fn text_of_components_and_of_people_is_never_markup() {
                 Part::Url,
                 Part::Method,
                 Part::Loaded,
+                Part::Basis,
                 Part::Query,
             ] {
                 entered.set(part, EVIL, EVIL);
             }
             let around = Surroundings {
+                form: EVIL.to_owned(),
+                apps: BTreeMap::from([(EVIL.to_owned(), EVIL.to_owned())]),
                 accounts: vec![AccountChoice {
                     id: EVIL.to_owned(),
                     app: EVIL.to_owned(),
                     name: EVIL.to_owned(),
-                    status: HealthStatus::Healthy,
+                    status: HealthStatus::Unknown,
+                    can_be_checked: true,
                 }],
                 stores: vec![EVIL.to_owned()],
                 endpoints: vec![(EVIL.to_owned(), EVIL.to_owned())],

@@ -7,6 +7,7 @@ use super::frame::Field;
 use crate::{
     form::{Part, UNITS, field as name_of, read_all, ticks},
     part::{schedule::in_words, text, time},
+    problem::capital,
 };
 
 /// The times that are shown.
@@ -31,7 +32,7 @@ pub(super) fn timer(field: &Field<'_>) -> Markup {
     let id = |name: &str| format!("{}-{name}", field.id);
     let radio = |value: &str| {
         html! {
-            input type="radio" name=(name_of(Part::Kind, &prop.name)) value=(value) checked[kind == value];
+            input type="radio" #(id(&format!("kind-{value}"))) name=(name_of(Part::Kind, &prop.name)) value=(value) checked[kind == value];
         }
     };
     field.group(html! {
@@ -42,7 +43,7 @@ pub(super) fn timer(field: &Field<'_>) -> Markup {
             input.short #(id("every")) name=(name_of(Part::Every, &prop.name)) value=(part(Part::Every).unwrap_or_default())
                 inputmode="numeric" autocomplete="off" aria-label="Number" aria-invalid=[field.is_wrong()];
             " "
-            select name=(name_of(Part::Unit, &prop.name)) aria-label="Unit" {
+            select #(id("unit")) name=(name_of(Part::Unit, &prop.name)) aria-label="Unit" {
                 @for known in UNITS.iter().rev() { option value=(known.name) selected[known.name == unit] { (known.name) } }
             }
         }
@@ -64,7 +65,10 @@ pub(super) fn timer(field: &Field<'_>) -> Markup {
 /// The times that follow from what is entered.
 fn next(field: &Field<'_>) -> Markup {
     let given = read_all(std::slice::from_ref(field.prop), field.entered);
-    let Some(schedule) = schedule(field, &given.values).filter(|_| given.wrong.is_empty()) else {
+    if let Some(wrong) = given.wrong.first().filter(|_| field.wrong.is_none()) {
+        return html! { p.hint.ticks { (text::sentence(&capital(&wrong.reason))) } };
+    }
+    let Some(schedule) = schedule(field, &given.values) else {
         return html! {};
     };
     let times = ticks(&schedule, field.around.now_ms, TICKS);

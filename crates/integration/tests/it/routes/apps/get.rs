@@ -24,9 +24,9 @@ async fn the_catalog_is_listed_searched_and_paged_without_secrets() {
     let expected = json!({
         "name_slug": "acme", "name": "Acme", "auth_type": "fields", "connectable": true,
         "fields": [
-            {"name": "key", "label": "Key", "secret": true, "optional": false, "multiline": false},
+            {"name": "key", "label": "Key", "secret": true, "optional": false, "multiline": false, "port": false},
             {
-                "name": "region", "label": "region", "secret": false, "optional": true, "multiline": false,
+                "name": "region", "label": "region", "secret": false, "optional": true, "multiline": false, "port": false,
                 "options": [{"value": "eu", "label": "Europe"}, {"value": "us", "label": "us"}], "hint": "Of the shop.",
             },
         ],

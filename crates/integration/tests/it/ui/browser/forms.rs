@@ -49,6 +49,112 @@ async fn options_load_by_themselves_as_soon_as_their_account_is_chosen() {
 }
 
 #[tokio::test]
+async fn options_below_a_changed_value_are_loaded_again_and_a_choice_that_is_none_of_them_is_dropped()
+ {
+    const TABLES: &str = "export default { name: 'Tables', version: '0.0.1', \
+        props: { schema: { type: 'string', options: ['public', 'private'] }, \
+          table: { type: 'string', options() { return ['shared', `of ${this.schema}`]; } }, \
+          column: { type: 'string', optional: true, options() { return [`id of ${this.table}`]; } } }, run() {} }";
+    let node = Node::start().await;
+    let form = form(&node, TABLES).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&form).await;
+    tab.choose("[name='prop.schema']", "public").await;
+    tab.press("[value='load:table']").await;
+    tab.sees_text("[data-field=table] option", "of public")
+        .await;
+    // A method that does not ask for the page has one only.
+    assert_eq!(tab.count("[value='more:table']").await, 0);
+    tab.choose("[name='prop.table']", "of public").await;
+    tab.press("[value='load:column']").await;
+    tab.sees_text("[data-field=column] option", "id of of public")
+        .await;
+    tab.choose("[name='prop.column']", "id of").await;
+
+    tab.choose("[name='prop.schema']", "private").await;
+    tab.sees_text(
+        "[data-field=table] .wrong",
+        "“of public” is not among the options",
+    )
+    .await;
+    tab.sees_text("[data-field=table] option", "of private")
+        .await;
+    tab.sees_text(
+        "[data-field=column] .wrong",
+        "“id of of public” is not among",
+    )
+    .await;
+    for name in ["prop.table", "prop.column"] {
+        assert_eq!(value_of(&tab, name).await, "", "{name}");
+    }
+    tab.choose("[name='prop.table']", "shared").await;
+    tab.choose("[name='prop.schema']", "public").await;
+    tab.sees_text("[data-field=table] option", "of public")
+        .await;
+    assert_eq!(value_of(&tab, "prop.table").await, "shared");
+    assert_eq!(tab.barriers().await, Vec::<String>::new());
+    assert_eq!(tab.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_account_is_mended_in_another_tab_and_the_form_goes_on() {
+    const APPS: &str = "[acme]\nname = \"Acme\"\nauth = \"fields\"\nfields = [{ name = \"port\", port = true }, \
+        { name = \"key\", label = \"Key\", secret = true }, { name = \"token\", label = \"Token\", secret = true }]\n";
+    const NEEDS: &str = "export default { name: 'Needs', version: '0.0.1', props: { acme: { type: 'app', app: 'acme' }, \
+        board: { type: 'string', options() { const { key, token } = this.acme.$auth; \
+          if (key !== 'good') throw new Error('Request failed with status code 401'); return [`board of ${token}`]; } } }, run() {} }";
+    let node = Node::builder().file("apps/own.toml", APPS).start().await;
+    let fields = json!({"port": "80", "key": "bad", "token": "t1"});
+    node.account("acme", fields).await;
+    let form = form(&node, NEEDS).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&form).await;
+    tab.press("[value='load:board']").await;
+    tab.sees_text(
+        "[data-field=acme] .wrong",
+        "The credentials of the account are not accepted",
+    )
+    .await;
+    tab.sees_text("[data-field=board] button", "Try again")
+        .await;
+    tab.press("[data-field=acme] a[href*=reconnect]").await;
+    tab.goes_to_tab(1).await;
+    tab.sees_text("h1", "Reconnect").await;
+    assert_eq!(value_of(&tab, "field.port").await, "80");
+    tab.write("[name='field.key']", "good").await;
+    tab.press("form button.primary").await;
+    tab.sees_text(".flash", "the node has no test for this app")
+        .await;
+    tab.sees_text(".returning", "Go back to the tab that you came from")
+        .await;
+    assert_eq!(tab.barriers().await, Vec::<String>::new());
+    tab.press("[data-closes]").await;
+    tab.has_tabs(1).await;
+    tab.goes_to_tab(0).await;
+    // The secret that was left empty is the one that was stored.
+    tab.sees_text("[data-field=board] option", "board of t1")
+        .await;
+    assert_eq!(tab.count("[data-field] .wrong").await, 0);
+
+    // Another account is chosen as soon as it is there, and the form looks for it no longer.
+    tab.press("[data-connects]").await;
+    tab.goes_to_tab(1).await;
+    for (field, value) in [("key", "good"), ("token", "t2")] {
+        tab.write(&format!("[name='field.{field}']"), value).await;
+    }
+    tab.write("[name='field.port']", "8080").await;
+    tab.press("form button.primary").await;
+    tab.press("[data-closes]").await;
+    tab.has_tabs(1).await;
+    tab.goes_to_tab(0).await;
+    tab.sees_text("[data-field=board] option", "board of t2")
+        .await;
+    assert_eq!(tab.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_failed_deployment_is_told_while_options_load() {
     const FAILS: &str = "export default { name: 'Fails', version: '0.0.1', \
         props: { shop: { type: 'app', app: 'shop' }, \
@@ -84,7 +190,10 @@ async fn an_interval_that_is_entered_is_chosen() {
         .evaluate("document.querySelector('[data-field=timer] input[type=radio]:checked').value")
         .await;
     assert_eq!(chosen, "interval");
-    assert_eq!(tab.count("[data-field=timer] .ticks").await, 0);
+    tab.sees_text("[data-field=timer] .ticks", "every 7 minutes")
+        .await;
+    let focused = tab.evaluate("document.activeElement.value").await;
+    assert_eq!(focused, "7");
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
 

@@ -442,7 +442,12 @@ fn of_accounts() -> Vec<Route> {
         page("/accounts/connects/{id}", Owner, &["connect"]),
         page("/accounts/{id}", Owner, &["account", "list_account_users"]),
         post("/accounts/{id}/check", Owner, &["check_account"]),
-        post("/accounts/{id}/reconnect", Owner, &["reconnect_account"]),
+        page("/accounts/{id}/reconnect", Owner, &["account"]),
+        post(
+            "/accounts/{id}/reconnect",
+            Owner,
+            &["reconnect_account", "update_account"],
+        ),
         page("/accounts/{id}/rename", Owner, &["account"]),
         post("/accounts/{id}/rename", Owner, &["update_account"]).with(&[("name", "Work")]),
         page("/accounts/{id}/delete", Owner, &["list_account_users"]),

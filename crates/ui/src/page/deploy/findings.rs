@@ -1,0 +1,125 @@
+//! All that a form of props is shown with besides the values entered: what is wrong with them, and what came of a request.
+
+use axum::http::StatusCode;
+use headwater_model::{
+    error::Invalid,
+    prop::{PropDefinition, PropKind},
+};
+use headwater_platform::{PlatformError, TrialReport};
+
+use super::{
+    failure::{Failure, is_of_account},
+    wizard::Wizard,
+};
+use crate::{
+    form::{Entered, Part, Wrong},
+    problem::Problem,
+};
+
+/// The results that a form is shown with, besides the values entered.
+#[derive(Default)]
+pub(crate) struct Findings {
+    pub(crate) wrong: Vec<Wrong>,
+    /// The reason why deploying failed, with the stack of the component's error.
+    pub(crate) failure: Option<(String, Option<String>)>,
+    /// The end of a trial.
+    pub(crate) trial: Option<Box<TrialReport>>,
+}
+
+impl Findings {
+    pub(super) fn wrong(prop: &str, reason: impl Into<String>) -> Self {
+        let wrong = Wrong {
+            prop: prop.to_owned(),
+            reason: reason.into(),
+        };
+        Self {
+            wrong: vec![wrong],
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is nothing to tell.
+    pub(super) fn is_fine(&self) -> bool {
+        self.wrong.is_empty() && self.failure.is_none()
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        match self.is_fine() {
+            true => StatusCode::OK,
+            false => StatusCode::UNPROCESSABLE_ENTITY,
+        }
+    }
+}
+
+/// An error that the form can show: of a value, of an account, or of the component's code.
+pub(super) fn unless_ours(
+    wizard: &Wizard,
+    entered: &Entered,
+    error: PlatformError,
+) -> Result<Findings, Problem> {
+    Ok(match Failure::of(error)? {
+        Failure::Value(invalid) => of_value(invalid),
+        Failure::Code { message, stack } => match account_of(wizard, entered, &message) {
+            Some(prop) => Findings::wrong(&prop, message),
+            None => Findings {
+                failure: Some((message, stack)),
+                ..Findings::default()
+            },
+        },
+        Failure::Told(message) => Findings::wrong("", message),
+    })
+}
+
+/// The same for options of a prop, which are told at its field.
+pub(super) fn unless_ours_at(
+    prop: &str,
+    wizard: &Wizard,
+    entered: &Entered,
+    error: PlatformError,
+) -> Result<Findings, Problem> {
+    Ok(match Failure::of(error)? {
+        Failure::Value(invalid) => of_value(invalid),
+        Failure::Code { message, .. } => {
+            let account = account_of(wizard, entered, &message);
+            Findings::wrong(account.as_deref().unwrap_or(prop), message)
+        }
+        Failure::Told(message) => Findings::wrong(prop, message),
+    })
+}
+
+/// The prop whose account has to be mended, if an error says so and only one comes into question.
+fn account_of(wizard: &Wizard, entered: &Entered, message: &str) -> Option<String> {
+    let props = wizard.props(entered);
+    let has_account = |prop: &&PropDefinition| {
+        prop.kind() == PropKind::App && entered.part(Part::Value, &prop.name).is_some()
+    };
+    let mut chosen = props.iter().filter(has_account);
+    match (is_of_account(message), chosen.next(), chosen.next()) {
+        (true, Some(prop), None) => Some(prop.name.clone()),
+        _ => None,
+    }
+}
+
+/// The prop of `PROP.part`.
+fn of_value(invalid: Invalid) -> Findings {
+    match invalid.field.split_once('.') {
+        Some((prop, part)) => Findings::wrong(prop, format!("{part}: {}", invalid.reason)),
+        None => Findings::wrong(&invalid.field, invalid.reason.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_value_is_told_at_its_field() {
+        for (field, prop, reason) in [
+            ("count", "count", "no"),
+            ("timer.cron", "timer", "cron: no"),
+        ] {
+            let wrong = of_value(Invalid::new(field, "no")).wrong.pop().unwrap();
+            assert_eq!((&*wrong.prop, &*wrong.reason), (prop, reason));
+        }
+    }
+}

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
+use super::outcome;
 use super::stream::Stream;
-use super::{outcome, run};
 use crate::arguments::LogsArguments;
 use crate::bundle;
 use crate::exit::Exit;
@@ -43,7 +43,7 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
     };
     let file = match session.json {
         true => None,
-        false => run::file_of(session, &id).await,
+        false => super::run::file_of(session, &id).await,
     };
     let stream = Stream {
         lists,

@@ -126,6 +126,15 @@ fn the_debian_package_has_the_binary_its_manuals_completions_and_a_unit() {
     ] {
         assert!(fields.contains(field), "{fields}");
     }
+    let scripts = system.path().join("scripts");
+    printed(
+        Command::new("dpkg-deb")
+            .arg("-e")
+            .args([&package, &scripts]),
+    );
+    for script in ["postinst", "prerm", "postrm"] {
+        printed(Command::new("sh").arg("-n").arg(scripts.join(script)));
+    }
     // The node takes each setting of its file, also those that are comments.
     let settings = fs::read_to_string(system.path().join("etc/headwater/headwater.toml")).unwrap();
     let given = settings.lines().map(|line| line.trim_start_matches("# "));

@@ -199,7 +199,7 @@ pub(crate) enum ClientCommand {
     Replay(ReplayEventsArguments),
     /// Send a source's events to a server on this machine, signed as a webhook gets them
     Listen(ListenArguments),
-    /// Show a source's logs, oldest first
+    /// Show a source's logs and the errors of its runs, oldest first
     Logs(LogsArguments),
     /// List a source's runs, newest first, with cause, outcome and number of events
     Runs(Box<RunsArguments>),
@@ -227,7 +227,7 @@ pub(crate) enum ClientCommand {
     Webhooks(WebhooksArguments),
     /// Deliveries to webhooks: list, show, retry, discard
     Deliveries(DeliveriesArguments),
-    /// Subscriptions: send a source's events to a webhook or another source
+    /// Subscriptions: send events of sources and workflows to webhooks, sources and workflows
     Subscriptions(SubscriptionsArguments),
     /// Users of the node (administrator only)
     Users(UsersArguments),
@@ -385,6 +385,9 @@ pub(crate) struct LogsArguments {
     /// milliseconds
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+    /// With --json: errors of runs too, which have `$errors` as `metadata.name`; lines show them anyway
+    #[arg(long)]
+    pub(crate) errors: bool,
 }
 
 #[derive(Debug, Args)]

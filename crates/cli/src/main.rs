@@ -21,6 +21,7 @@ mod own_file;
 mod package;
 mod profile;
 mod prop;
+mod question;
 mod reference;
 mod runtime;
 mod secret;

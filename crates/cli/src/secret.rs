@@ -1,15 +1,14 @@
 //! Asking for a value that must not be seen: on a terminal, without an echo, so that it stays out of
 //! the shell's history.
 
-use std::io::IsTerminal as _;
-
 use anyhow::{Context as _, Result};
 
+use crate::question;
 use crate::usage_error::UsageError;
 
 /// The value that the person types. `otherwise` has the next step if nobody can be asked.
 pub(crate) fn ask(name: &str, otherwise: &str) -> Result<String> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !question::is_possible() {
         return Err(UsageError(otherwise.to_owned()).into());
     }
     dialoguer::Password::new()

@@ -16,6 +16,7 @@ mod descriptors;
 pub(crate) mod environment;
 pub(crate) mod files;
 mod first_user;
+mod folder_fault;
 mod listening;
 mod log;
 mod memory;

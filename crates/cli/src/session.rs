@@ -58,16 +58,20 @@ struct Access {
 
 impl Access {
     /// Flags and variables count first, then a profile that is named, then the data folder of a node on this machine, then
-    /// the profile of the last login. A profile's key goes to the profile's node only.
+    /// the profile of the last login. A profile's key goes to the profile's node only. A key that is given takes the place
+    /// of a key alone: the node is the one that would be asked without it.
     fn find(global: &Global) -> Result<Self> {
         let given_url = filled(global.url.as_ref());
         let given_key = filled(global.api_key.as_ref());
         let named = filled(global.profile.as_ref());
-        let stored = match given_key.is_some() || named.is_some() {
-            true => None,
-            false => stored_key(&global.data_dir)?,
+        let stored = match (&named, &given_key) {
+            (Some(_), _) => None,
+            (None, None) => stored_key(&global.data_dir)?,
+            // Nothing is lost with one that cannot be read.
+            (None, Some(_)) => stored_key(&global.data_dir).unwrap_or_default(),
         };
-        let profile = match given_key.is_some() || stored.is_some() {
+        let is_complete = given_url.is_some() && given_key.is_some();
+        let profile = match is_complete || stored.is_some() {
             true if named.is_none() => None,
             _ => profile(named.as_deref())?,
         };

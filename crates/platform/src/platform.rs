@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headwater_engine::Engine;
 use headwater_model::{id::RunnableId, time::EpochMs};
-use headwater_store::{Conflict, FileStorage, Members, NodeName, Store, StoreError};
+use headwater_store::{Backlog, Conflict, FileStorage, Members, NodeName, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -364,6 +364,12 @@ impl Platform {
     /// The number of runs that workers have at present.
     pub fn runs_under_way(&self) -> usize {
         self.core.engine.status().runs
+    }
+
+    /// The work that waits in the store, as far as the store says it.
+    pub async fn work_left(&self) -> Backlog {
+        let now_ms = self.core.env.now_ms();
+        self.core.store.backlog(now_ms).await.unwrap_or_default()
     }
 
     /// The configuration.

@@ -45,6 +45,26 @@ if [ \"$1\" = configure ]; then
 fi
 ";
 
+/// A node that runs is stopped in order, while its program is still there.
+const BEFORE_REMOVE: &str = "\
+#!/bin/sh
+set -e
+if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now headwater.service; fi
+";
+
+/// Data, secrets and the user stay, also after a purge: they are the administrator's.
+const AFTER_REMOVE: &str = "\
+#!/bin/sh
+set -e
+if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+if [ \"$1\" = purge ]; then
+  rm -rf /var/cache/headwater
+  for kept in /var/lib/headwater /etc/headwater; do
+    if [ -d $kept ]; then echo \"headwater: $kept is kept\"; fi
+  done
+fi
+";
+
 pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<PathBuf> {
     if find_program("dpkg-deb").is_none() {
         bail!("dpkg-deb is missing; install dpkg, or make the other packages: `wheel npm`");
@@ -74,12 +94,16 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
         ),
         ("DEBIAN/control", control(binary)),
         ("DEBIAN/postinst", AFTER_INSTALL.to_owned()),
+        ("DEBIAN/prerm", BEFORE_REMOVE.to_owned()),
+        ("DEBIAN/postrm", AFTER_REMOVE.to_owned()),
     ];
     for (path, text) in texts {
         write(&staging.join(path), &text)?;
     }
-    let script = staging.join("DEBIAN/postinst");
-    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755))?;
+    for script in ["postinst", "prerm", "postrm"] {
+        let script = staging.join("DEBIAN").join(script);
+        std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755))?;
+    }
     let name = format!(
         "headwater_{}_{}.deb",
         binary.version, binary.architecture.debian

@@ -39,11 +39,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("deployments", &["headwater deployments orders"]),
     (
         "deployments describe",
-        &["headwater deployments describe orders dep_0353EGSpi9g90AUy4Uw1RJ --code"],
+        &["headwater deployments describe orders d_0353EGSpi9g90AUy4Uw1RJ --code"],
     ),
     (
         "roll-back",
-        &["headwater roll-back orders dep_0353EGSpi9g90AUy4Uw1RJ"],
+        &["headwater roll-back orders d_0353EGSpi9g90AUy4Uw1RJ"],
     ),
     (
         "delete",
@@ -227,7 +227,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "webhooks replay",
-        &["headwater webhooks replay shop --since 2h"],
+        &[
+            "headwater webhooks replay shop",
+            "headwater webhooks replay shop --since 2h",
+        ],
     ),
     ("webhooks delete", &["headwater webhooks delete shop"]),
     (

@@ -16,9 +16,9 @@ pub(crate) enum UsersCommand {
     Create {
         /// Letters, digits, dots, underscores and hyphens
         username: String,
-        /// Address of the user
+        /// Email address of the user; asked for on a terminal if it is missing
         #[arg(long)]
-        email: String,
+        email: Option<String>,
     },
     /// List the users
     List,

@@ -33,7 +33,7 @@ pub(crate) enum WebhooksCommand {
     Test(WebhookArgument),
     /// Check the signature of a saved request, without a node
     Verify(VerifyArguments),
-    /// Deliver the events of a time range again
+    /// Deliver dead letters again, all or those of a time range
     Replay(ReplayArguments),
     /// Delete a webhook with its subscriptions and deliveries
     Delete(DeleteWebhookArguments),
@@ -150,8 +150,9 @@ pub(crate) struct ReplayArguments {
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
     /// Events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch milliseconds
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: String,
+    /// [default: all dead letters]
+    #[arg(long, value_name = "TIME", required_if_eq("delivered", "true"))]
+    pub(crate) since: Option<String>,
     /// Events until this time, given likewise [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
@@ -168,7 +169,7 @@ pub(crate) struct SubscriptionsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriptionsCommand {
-    /// Subscribe a source or a webhook to the events of sources
+    /// Subscribe a webhook, a source or a workflow to the events of sources or workflows
     #[command(visible_alias = "add")]
     Create(SubscriptionArguments),
     /// List the subscriptions
@@ -187,10 +188,10 @@ pub(crate) struct DeleteSubscriptionArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct SubscriptionArguments {
-    /// Emitter: a source's id or name, dc_* for all sources, or your own u_… or o_… id
+    /// Emitter: a source's id or name, a workflow's id, dc_* or p_* for all of them, your own u_… or a workspace's o_… id
     #[arg(long, value_name = "ID_OR_NAME", required_unless_present = "auto")]
     pub(crate) emitter: Option<String>,
-    /// Listener: a webhook's or a source's id or name
+    /// Listener: a webhook's or a source's id or name, or a workflow's id
     #[arg(long, value_name = "ID_OR_NAME")]
     pub(crate) listener: String,
     /// Channel, such as $errors [default: the default channel]

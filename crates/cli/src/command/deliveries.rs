@@ -72,7 +72,14 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
         let rows = deliveries.iter().map(|delivery| row(delivery, &names));
         table::overview(&headers, &yielding, rows.collect())
     };
-    session.print(&Value::from(deliveries.clone()), rows)
+    session.print(&Value::from(deliveries.clone()), rows)?;
+    if !session.json && deliveries.iter().any(is_dead) {
+        output::tell(
+            "dead letters are attempted again with `headwater deliveries retry ID`, all of a webhook with `headwater \
+             webhooks replay NAME`",
+        );
+    }
+    Ok(())
 }
 
 async fn describe(session: &Session, id: &str) -> Result<()> {
@@ -251,6 +258,10 @@ fn card(delivery: &Value) -> String {
             format!("{card}\n\n{}", table::listing(&headers, attempts))
         }
     }
+}
+
+fn is_dead(delivery: &Value) -> bool {
+    text(delivery, "state") == "dead"
 }
 
 fn attempts(delivery: &Value) -> &[Value] {

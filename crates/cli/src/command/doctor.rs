@@ -16,10 +16,13 @@ use crate::session::Session;
 use crate::table;
 
 pub(super) async fn run(session: &Session, arguments: &DoctorArguments) -> Result<Exit> {
-    let mut checks = vec![health(session).await];
+    let (node, is_reached) = health(session).await;
+    let mut checks = vec![node];
     if !arguments.alive {
-        checks.extend(readiness(session).await);
-        checks.push(key(session).await);
+        if is_reached {
+            checks.extend(readiness(session).await);
+            checks.push(key(session).await);
+        }
         checks.push(data_dir(session));
     }
     let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
@@ -33,16 +36,21 @@ pub(super) async fn run(session: &Session, arguments: &DoctorArguments) -> Resul
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-async fn health(session: &Session) -> Check {
-    match session.client.probe("healthz").await {
-        Ok(answer) if answer.ok => Check::ok("node", session.client.base().as_str()),
-        Ok(answer) => Check::failed(
+/// Whether a node is there, and whether anything is that can be asked more.
+async fn health(session: &Session) -> (Check, bool) {
+    let answer = match session.client.probe("healthz").await {
+        Ok(answer) => answer,
+        Err(error) => return (unanswered("node", &error), false),
+    };
+    let check = match answer.ok {
+        true => Check::ok("node", session.client.base().as_str()),
+        false => Check::failed(
             "node",
             &format!("{} answered {}", session.client.base(), answer.status),
             "another program may be listening there; give the node's address with --url or HEADWATER_URL",
         ),
-        Err(error) => unanswered("node", &error),
-    }
+    };
+    (check, true)
 }
 
 /// One line per check the node makes of itself: its store, its runtime and any others that it names.
@@ -154,7 +162,13 @@ fn room(folder: &std::path::Path, path: &str) -> Check {
 }
 
 fn unanswered(name: &str, error: &ClientError) -> Check {
-    Check::failed(name, &error.to_string(), error.hint().unwrap_or_default())
+    let hint = error.hint().unwrap_or_default();
+    // That is this command.
+    let hint = hint
+        .split("; `headwater doctor`")
+        .next()
+        .unwrap_or_default();
+    Check::failed(name, &error.to_string(), hint)
 }
 
 #[cfg(test)]

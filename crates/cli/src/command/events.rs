@@ -40,16 +40,17 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
     if session.json || arguments.full {
         filter.push(("expand", "event".to_owned()));
     }
+    let list = Followed {
+        path: &[kind, &id, "event_summaries"],
+        filter: &filter,
+        feed: &[kind, &id, "sse"],
+        channel: arguments.channel.as_deref(),
+    };
     let stream = Stream {
-        followed: Followed {
-            path: &[kind, &id, "event_summaries"],
-            filter: &filter,
-            feed: &[kind, &id, "sse"],
-            channel: arguments.channel.as_deref(),
-        },
+        lists: &[list],
         latest: Latest::asked(arguments.limit, EVENTS, arguments.since.as_deref())?,
         follow: arguments.follow,
-        show: if arguments.full { whole } else { line },
+        show: if arguments.full { &whole } else { &line },
         nothing: nothing(arguments, kind),
     };
     stream.print(session).await

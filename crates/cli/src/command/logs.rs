@@ -1,10 +1,14 @@
-//! `logs`: the logs of a source's code, as lines or JSON, once or as they come.
+//! `logs`: what a source's code wrote and how its runs failed, in one order, as lines or JSON, once or as they come.
+
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::Value;
 
+use super::outcome;
 use super::stream::Stream;
 use crate::arguments::LogsArguments;
+use crate::bundle;
 use crate::exit::Exit;
 use crate::follow::{Followed, Latest};
 use crate::session::Session;
@@ -13,25 +17,55 @@ use crate::timestamp;
 
 /// Lines that are shown unless the command line says how many.
 const LINES: usize = 50;
+const ERRORS: &str = "$errors";
 
 pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<Exit> {
     let id = source::find_id(&session.client, &arguments.source).await?;
+    let whole = ("expand", "event".to_owned());
+    let feed = &["sources", &id, "sse"];
+    let logs = Followed {
+        path: &["sources", &id, "logs"],
+        filter: &[whole.clone()],
+        feed,
+        channel: Some("$logs"),
+    };
+    let errors = Followed {
+        path: &["sources", &id, "event_summaries"],
+        filter: &[whole, ("event_name", ERRORS.to_owned())],
+        feed,
+        channel: Some(ERRORS),
+    };
+    let both = [logs, errors];
+    // Programs read items of one shape unless they ask for both.
+    let lists = match session.json && !arguments.errors {
+        true => &both[..1],
+        false => &both,
+    };
+    let file = match session.json {
+        true => None,
+        false => super::run::file_of(session, &id).await,
+    };
     let stream = Stream {
-        followed: Followed {
-            path: &["sources", &id, "logs"],
-            filter: &[("expand", "event".to_owned())],
-            feed: &["sources", &id, "sse"],
-            channel: Some("$logs"),
-        },
+        lists,
         latest: Latest::asked(arguments.limit, LINES, arguments.since.as_deref())?,
         follow: arguments.follow,
-        show: line,
+        show: &|item| match text(&item["metadata"], "name") {
+            ERRORS => thrown(item, file.as_deref()),
+            _ => bundle::in_file(&line(item), file.as_deref()),
+        },
         nothing: format!(
-            "nothing was logged; `headwater runs {}` shows whether it runs, and how its runs ended",
+            "nothing was logged, and no run failed; `headwater runs {}` shows whether it runs",
             arguments.source
         ),
     };
     stream.print(session).await
+}
+
+/// The failure of a run, with a stack that names the file of the code, if it is known.
+pub(super) fn thrown(summary: &Value, file: Option<&Path>) -> String {
+    let time = timestamp::from_millis(&summary["indexed_at_ms"]);
+    let thrown = outcome::thrown(&summary["event"]["error"]);
+    format!("{time}  error  {}", bundle::in_file(&thrown, file))
 }
 
 /// An entry as a line.

@@ -31,7 +31,7 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
 }
 
 /// The file of a source's code, whose lines a stack names: the one that `dev` deployed, or one here that has the code.
-async fn file_of(session: &Session, id: &str) -> Option<PathBuf> {
+pub(super) async fn file_of(session: &Session, id: &str) -> Option<PathBuf> {
     if let Some(file) = dev::file_of(id) {
         return Some(file);
     }

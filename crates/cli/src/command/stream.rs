@@ -1,20 +1,23 @@
 //! The part that `events` and `logs` share: the latest items, then, when asked, those that follow. Each
-//! gives the list's address and the format of an item as a line.
+//! gives the addresses of its lists and the format of an item as a line.
 
 use anyhow::Result;
+use futures::future::try_join_all;
+use headwater_model::id::EventId;
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::follow::{Follow, Followed, Latest};
 use crate::output;
 use crate::session::Session;
+use crate::source::text;
 
-/// A list that grows, and which part of it is wanted.
+/// Lists of one emitter that grow, and which part of them is wanted.
 pub(super) struct Stream<'a> {
-    pub(super) followed: Followed<'a>,
+    pub(super) lists: &'a [Followed<'a>],
     pub(super) latest: Latest,
     pub(super) follow: bool,
-    pub(super) show: fn(&Value) -> String,
+    pub(super) show: &'a (dyn Fn(&Value) -> String + Sync),
     /// The note to the person where there is nothing to show.
     pub(super) nothing: String,
 }
@@ -29,12 +32,11 @@ impl Stream<'_> {
 
     /// From the oldest down, for people and programs alike.
     async fn print_once(&self, session: &Session) -> Result<Exit> {
-        let count = self.latest.count;
-        let items = self
-            .latest
-            .newest_first(&session.client, &self.followed, count);
-        let mut items = items.await?;
-        items.reverse();
+        let Self { lists, latest, .. } = self;
+        let read = lists
+            .iter()
+            .map(|list| latest.newest_first(&session.client, list, latest.count));
+        let items = self.merged(try_join_all(read).await?);
         if session.json {
             output::json(&Value::from(items))?;
         } else {
@@ -46,6 +48,13 @@ impl Stream<'_> {
         Ok(Exit::Success)
     }
 
+    /// The latest of all lists, from the oldest down.
+    fn merged(&self, lists: Vec<Vec<Value>>) -> Vec<Value> {
+        let mut items: Vec<_> = lists.into_iter().flatten().collect();
+        items.sort_by_key(place);
+        items.split_off(items.len().saturating_sub(self.latest.count))
+    }
+
     fn note_if_nothing(&self, items: &[Value]) {
         if items.is_empty() && self.latest.count > 0 {
             output::tell(&self.nothing);
@@ -53,19 +62,43 @@ impl Stream<'_> {
     }
 
     async fn follow(&self, session: &Session) -> Result<Exit> {
-        let mut follow = Follow::new(&session.client, self.followed);
-        let mut items = follow.latest(&self.latest).await?;
+        let follows = self.lists.iter().enumerate().map(|(index, list)| {
+            let follow = Follow::new(&session.client, *list);
+            match index {
+                0 => follow,
+                _ => follow.silent(),
+            }
+        });
+        let mut follows: Vec<_> = follows.collect();
+        let read = follows.iter_mut().map(|follow| follow.latest(&self.latest));
+        let items = self.merged(try_join_all(read).await?);
         if !session.json {
             self.note_if_nothing(&items);
         }
+        self.print_each(session, &items)?;
+        let followed = follows
+            .into_iter()
+            .map(|follow| self.print_new(session, follow));
+        try_join_all(followed).await?;
+        Ok(Exit::Success)
+    }
+
+    /// Prints new items until the list is gone.
+    async fn print_new(&self, session: &Session, mut follow: Follow<'_>) -> Result<()> {
         loop {
-            for item in &items {
-                match session.json {
-                    true => output::json_line(item)?,
-                    false => output::data(&(self.show)(item))?,
-                }
-            }
-            items = follow.next().await?;
+            self.print_each(session, &follow.next().await?)?;
         }
     }
+
+    fn print_each(&self, session: &Session, items: &[Value]) -> Result<()> {
+        items.iter().try_for_each(|item| match session.json {
+            true => output::json_line(item),
+            false => output::data(&(self.show)(item)),
+        })
+    }
+}
+
+/// Where an item is among those of its emitter.
+fn place(item: &Value) -> Option<EventId> {
+    text(item, "id").parse().ok()
 }

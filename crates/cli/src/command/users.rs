@@ -7,21 +7,40 @@ use crate::arguments::{UsersArguments, UsersCommand};
 use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
+use crate::question;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
 use crate::tenant;
 use crate::timestamp;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: UsersArguments) -> Result<Exit> {
     match arguments.command {
-        UsersCommand::Create { username, email } => create(session, &username, &email).await?,
+        UsersCommand::Create { username, email } => {
+            let email = match email {
+                Some(email) => email,
+                None => ask_email(&username)?,
+            };
+            create(session, &username, &email).await?;
+        }
         UsersCommand::List => list(session).await?,
         UsersCommand::Delete { user, confirmed } => {
             delete(session, &user, confirmed.yes).await?;
         }
     }
     Ok(Exit::Success)
+}
+
+fn ask_email(username: &str) -> Result<String> {
+    if !question::is_possible() {
+        return Err(UsageError(format!(
+            "--email: every user has an email address; write `headwater users create {username} --email \
+             {username}@example.com`"
+        ))
+        .into());
+    }
+    question::ask(&format!("Email address of {username}:"), true)
 }
 
 async fn create(session: &Session, username: &str, email: &str) -> Result<()> {

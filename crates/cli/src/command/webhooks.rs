@@ -2,6 +2,8 @@
 
 mod verify;
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
 use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
 use reqwest::Method;
@@ -17,11 +19,15 @@ use crate::exit::Exit;
 use crate::output;
 use crate::secret;
 use crate::session::Session;
+use crate::shell;
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
 use crate::usage_error::UsageError;
 use crate::webhook;
+
+/// A time before all deliveries, in epoch milliseconds.
+const EVER: &str = "0";
 
 pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Result<Exit> {
     match arguments.command {
@@ -30,10 +36,10 @@ pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Resu
         WebhooksCommand::Describe(arguments) => describe(session, &arguments.webhook).await?,
         WebhooksCommand::Update(arguments) => update(session, arguments).await?,
         WebhooksCommand::Activate(arguments) => {
-            change(session, &arguments.webhook, &json!({"active": true})).await?;
+            switch(session, &arguments.webhook, true).await?;
         }
         WebhooksCommand::Deactivate(arguments) => {
-            change(session, &arguments.webhook, &json!({"active": false})).await?;
+            switch(session, &arguments.webhook, false).await?;
         }
         WebhooksCommand::RotateSecret(arguments) => rotate_secret(session, arguments).await?,
         WebhooksCommand::Test(arguments) => return test(session, &arguments.webhook).await,
@@ -130,6 +136,32 @@ async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()>
     session.print(&webhook, card)
 }
 
+/// Turns a webhook on or off, and tells how its dead letters, which it may have since, are delivered.
+async fn switch(session: &Session, id_or_name: &str, active: bool) -> Result<()> {
+    change(session, id_or_name, &json!({"active": active})).await?;
+    let word = shell::word(Path::new(id_or_name));
+    let on_again = format!("`headwater webhooks activate {word}` turns it on again");
+    let replayed = format!("`headwater webhooks replay {word}` delivers them");
+    // The change was made, whatever becomes of this question.
+    let has_dead_letters = has_dead_letters(session, id_or_name);
+    match (active, has_dead_letters.await.unwrap_or(false)) {
+        (true, false) => {}
+        (true, true) => output::tell(&format!("it has dead letters: {replayed}")),
+        (false, false) => output::tell(&format!("it gets nothing until {on_again}")),
+        (false, true) => output::tell(&format!(
+            "what was pending is dead letters now, and it gets nothing until {on_again}; then {replayed}"
+        )),
+    }
+    Ok(())
+}
+
+async fn has_dead_letters(session: &Session, id_or_name: &str) -> Result<bool> {
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    let filter = [("webhook_id", id), ("state", "dead".to_owned())];
+    let found = session.client.first(&["deliveries"], 1, &filter).await?;
+    Ok(!found.data.is_empty())
+}
+
 async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
     let secret = arguments.secret.map(secret::read).transpose()?;
@@ -153,7 +185,8 @@ async fn test(session: &Session, id_or_name: &str) -> Result<Exit> {
 async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
     let now_ms = timestamp::now_ms();
-    let since = timestamp::given(&arguments.since, now_ms);
+    let since = arguments.since.as_deref().unwrap_or(EVER);
+    let since = timestamp::given(since, now_ms);
     let until = arguments
         .until
         .map(|until| timestamp::given(&until, now_ms));

@@ -8,10 +8,10 @@ use super::ask;
 use super::definition::{Element, PropDefinition};
 use super::form::{Form, Props, Step};
 use super::given::Given;
-use super::prompt;
 use crate::account;
 use crate::client::{Client, ClientError};
 use crate::output;
+use crate::question;
 use crate::usage_error::UsageError;
 
 /// All values for a component: given or asked for. `former` is the source that is updated, whose values stay.
@@ -39,7 +39,7 @@ async fn fill(mut form: Form<'_>) -> Result<Props> {
     if !form.may_grow() {
         form.refuse_unknown()?;
     }
-    match prompt::possible() {
+    match question::is_possible() {
         true => interview(&mut form).await?,
         false => refuse_missing(&mut form).await?,
     }

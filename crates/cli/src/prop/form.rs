@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::definition::{self, Element, PropDefinition, PropOption};
 use super::given::Given;
-use super::prompt;
 use crate::account;
 use crate::client::{Client, ClientError};
 use crate::output;
+use crate::question;
 use crate::source::text;
 use crate::usage_error::UsageError;
 
@@ -110,13 +110,13 @@ impl<'a> Form<'a> {
             reload |= self.take_given().await?;
             // The node computes the props of an action when it runs it: here only who has to be asked, or a text whose
             // type is not known yet, is worth doing it twice.
-            let is_complete = self.is_for_run && self.given.is_empty() && !prompt::possible();
+            let is_complete = self.is_for_run && self.given.is_empty() && !question::is_possible();
             if !reload || is_complete {
                 return Ok(());
             }
             match self.reload().await {
                 // A person can give another value instead.
-                Err(error) if self.is_for_run && !prompt::possible() && is_refusal(&error) => {
+                Err(error) if self.is_for_run && !question::is_possible() && is_refusal(&error) => {
                     output::tell(&format!("{error:#}; the action runs with the given values"));
                     self.is_unknown = true;
                     return Ok(());

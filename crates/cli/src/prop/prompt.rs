@@ -1,7 +1,4 @@
-//! Prompts: whether there is somebody to ask, a value typed by hand, and how a prompt comes to
-//! nothing. Prompts go to standard error, so standard output stays data.
-
-use std::io::IsTerminal as _;
+//! Prompts for props: a value typed by hand, and how a prompt comes to nothing. Prompts go to standard error, so standard output stays data.
 
 use anyhow::Result;
 use inquire::validator::{ErrorMessage, Validation};
@@ -16,11 +13,6 @@ use super::value;
 #[error("stopped at prop {prop}; nothing was changed")]
 pub(crate) struct Stopped {
     prop: String,
-}
-
-/// Whether there is somebody to ask.
-pub(super) fn possible() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// A value typed by hand; its faults are shown while it can still be corrected.

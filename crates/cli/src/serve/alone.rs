@@ -7,8 +7,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    listening, ready, receiving::MailListener, running::Running, setup::Setup,
-    stop_signals::StopSignals, store::NodeStore, systemd,
+    folder_fault, listening, ready, receiving::MailListener, running::Running, setup::Setup,
+    stop_signals::StopSignals, stopping, store::NodeStore, systemd,
 };
 
 /// Nothing that the node has in progress would be kept, so that it ends at once.
@@ -40,12 +40,13 @@ pub(super) async fn serve(
             if setup.options.database_url.is_none() || !has_keys {
                 data_dir.leave_as_found();
             }
-        })?;
+        })
+        .map_err(|error| folder_fault::explained(&setup.global.data_dir, error))?;
     let Some(running) = started else {
         bail!(AT_ONCE);
     };
-    let stopping = CancellationToken::new();
-    let server = setup.server(running.router(), stopping.clone());
+    let stops = CancellationToken::new();
+    let server = setup.server(running.router(), stops.clone());
     // A reader of the next line may tell it to stop at once.
     let mut signals = StopSignals::watch()?;
     ready::tell(setup)?;
@@ -56,12 +57,11 @@ pub(super) async fn serve(
     }
     systemd::stopping();
     running.tell_stopping(setup.notes);
-    stopping.cancel();
+    stops.cancel();
     let ended = running.stop(setup.notes, signals.another()).await;
     // Connections that a client keeps open without a request must not hold up the end.
     let _ = tokio::time::timeout(CLOSED_WITHIN, public).await;
-    ended.close().await;
-    setup.notes.note("stopped");
+    stopping::tell_ended(setup.notes, ended.close().await);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use axum::Router;
 use headwater_api::{Pages, Settings};
 use headwater_engine::Engine;
 use headwater_platform::Platform;
+use headwater_store::Backlog;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
@@ -149,9 +150,11 @@ async fn ended(task: Option<JoinHandle<()>>, within: Duration) {
 pub(super) struct Ended(Arc<Platform>);
 
 impl Ended {
-    /// Leaves the store whole. Called once the last connection is gone.
-    pub(super) async fn close(self) {
+    /// Leaves the store whole, and returns the work that waits in it. Called once the last connection is gone.
+    pub(super) async fn close(self) -> Backlog {
+        let left = self.0.work_left().await;
         self.0.close().await;
+        left
     }
 }
 

@@ -1,8 +1,9 @@
-//! The lines of a node that stops, about the runs that it waits for.
+//! The lines of a node that stops, about the runs that it waits for and the work that it leaves.
 
 use std::time::Duration;
 
 use headwater_platform::Platform;
+use headwater_store::Backlog;
 
 use super::log::Notes;
 
@@ -29,10 +30,52 @@ pub(super) async fn tell_left(notes: Notes, app: &Platform) {
     }
 }
 
+/// Says that the node has stopped, and what was accepted and is not done.
+pub(super) fn tell_ended(notes: Notes, left: Backlog) {
+    notes.note(&ended(left));
+}
+
+fn ended(left: Backlog) -> String {
+    let parts = [
+        (left.invocations, "run", "runs"),
+        (left.pending_deliveries, "delivery", "deliveries"),
+    ];
+    let told = parts.into_iter().filter_map(|(count, one, several)| {
+        Some(match count {
+            0 => return None,
+            1 => format!("1 {one}"),
+            count => format!("{count} {several}"),
+        })
+    });
+    match told.collect::<Vec<_>>().as_slice() {
+        [] => "stopped".to_owned(),
+        left => format!("stopped; kept for the next start: {}", left.join(" and ")),
+    }
+}
+
 fn under_way(runs: usize) -> String {
     match runs {
         0 => "no run is under way".to_owned(),
         1 => "1 run is under way".to_owned(),
         runs => format!("{runs} runs are under way"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_is_left_is_told() {
+        let left = |invocations, pending_deliveries| Backlog {
+            invocations,
+            pending_deliveries,
+            ..Backlog::default()
+        };
+        assert_eq!(ended(left(0, 0)), "stopped");
+        assert_eq!(
+            ended(left(386, 1)),
+            "stopped; kept for the next start: 386 runs and 1 delivery"
+        );
     }
 }

@@ -14,7 +14,7 @@ use super::{
     data_dir::DataDir,
     environment,
     files::FolderOfFiles,
-    unreached,
+    folder_fault, unreached,
 };
 use crate::usage_error::UsageError;
 
@@ -41,10 +41,11 @@ impl NodeStore {
     /// The database cannot be reached, or the data folder cannot be written or is in use.
     pub(crate) async fn open(root: &Path, url: Option<&str>) -> Result<(DataDir, Self)> {
         url.map(check_scheme).transpose()?;
-        let data_dir = DataDir::open(root)?;
+        let explained = |error| folder_fault::explained(root, error);
+        let data_dir = DataDir::open(root).map_err(explained)?;
         let store = match url {
             Some(url) => Self::of_database(&data_dir, url).await?,
-            None => Self::embedded(&data_dir)?,
+            None => Self::embedded(&data_dir).map_err(explained)?,
         };
         Ok((data_dir, store))
     }

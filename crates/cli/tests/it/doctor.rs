@@ -66,6 +66,9 @@ async fn a_node_that_is_not_there_is_told_with_what_to_do() {
             "{told}"
         );
         assert!(told.contains("headwater serve"), "{told}");
+        let is_doctor = command == "doctor";
+        assert_eq!(told.contains("`headwater doctor`"), !is_doctor, "{told}");
+        assert_eq!(told.matches("cannot reach").count(), 1, "{told}");
     }
 }
 

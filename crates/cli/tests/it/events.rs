@@ -263,30 +263,79 @@ async fn following_ends_when_the_source_is_gone() {
     );
 }
 
-#[tokio::test]
-async fn followed_logs_are_the_channel_of_logs() {
-    let node = Node::start().await;
-    let log = json!({"level": "info", "message": "hello", "ts": 1});
-    node.list("GET /v1/sources/dc_1/logs", json!([]));
-    let summary = json!({"id": "1-0", "indexed_at_ms": 1, "event": log});
-    node.stream(FEED, move |_| {
-        let message = format!("id: 1-0\nevent: $logs\ndata: {summary}\n\n");
-        stream::iter([Ok(message)]).chain(stream::pending())
-    });
-    let mut following = Following::start(&node, &["logs", "dc_1", "-f"]);
-    let line = following.lines.next_line().await.unwrap().unwrap();
-    assert_eq!(line, "1970-01-01T00:00:00.001Z  info   hello");
-    let request = &node.received(FEED)[0];
-    assert_eq!(request.query["event_name"], "$logs");
-    assert_eq!(request.last_event_id.as_deref(), Some("0-0"));
+fn log(id: &str, ms: u64, message: &str) -> Value {
+    json!({
+        "id": id, "indexed_at_ms": ms, "metadata": {"name": "$logs"},
+        "event": {"level": "info", "message": message, "ts": ms, "invocation_id": "i_1"},
+    })
+}
+
+fn failure(id: &str, ms: u64) -> Value {
+    json!({
+        "id": id, "indexed_at_ms": ms, "metadata": {"name": "$errors"},
+        "event": {"error": {"name": "Error", "message": "boom"}},
+    })
 }
 
 #[tokio::test]
-async fn logs_are_lines_of_time_level_and_message() {
+async fn followed_logs_are_the_channels_of_logs_and_errors() {
     let node = Node::start().await;
-    let log = json!({"level": "info", "message": "hello", "ts": 1, "invocation_id": "i_1"});
-    let summary = json!({"id": "1-0", "indexed_at_ms": 1, "event": log});
-    node.list("GET /v1/sources/dc_1/logs", json!([summary]));
+    node.list("GET /v1/sources/dc_1/logs", json!([]));
+    node.list(EVENTS, json!([]));
+    node.stream(FEED, |request| {
+        let item = match request.query["event_name"].as_str() {
+            "$logs" => log("1-0", 1, "hello"),
+            _ => failure("1-1", 1),
+        };
+        let message = format!("id: {}\ndata: {item}\n\n", item["id"].as_str().unwrap());
+        stream::iter([Ok(message)]).chain(stream::pending())
+    });
+    let mut following = Following::start(&node, &["logs", "dc_1", "-f"]);
+    let mut lines = Vec::new();
+    for _ in 0..2 {
+        lines.push(following.lines.next_line().await.unwrap().unwrap());
+    }
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            "1970-01-01T00:00:00.001Z  error  Error: boom",
+            "1970-01-01T00:00:00.001Z  info   hello"
+        ]
+    );
+    for request in node.received(FEED) {
+        assert_eq!(request.last_event_id.as_deref(), Some("0-0"));
+    }
+    // A program follows one channel unless it asks for both.
+    let asked = node.received(FEED).len();
+    let mut following = Following::start(&node, &["logs", "dc_1", "-f", "--json"]);
+    following.lines.next_line().await.unwrap().unwrap();
+    let asked = node.received(FEED).split_off(asked);
+    let channels: Vec<_> = asked.iter().map(|it| &it.query["event_name"]).collect();
+    assert_eq!(channels, ["$logs"]);
+}
+
+#[tokio::test]
+async fn logs_and_errors_are_lines_in_one_order() {
+    let node = Node::start().await;
+    let logs = json!([log("12-0", 12, "after"), log("9-0", 9, "before")]);
+    node.list("GET /v1/sources/dc_1/logs", logs.clone());
+    node.list(EVENTS, json!([failure("10-0", 10)]));
     let seen = node.run(&["logs", "dc_1"]).await;
-    assert_eq!(seen.stdout, "1970-01-01T00:00:00.001Z  info   hello\n");
+    assert_eq!(
+        seen.stdout,
+        "1970-01-01T00:00:00.009Z  info   before\n\
+         1970-01-01T00:00:00.010Z  error  Error: boom\n\
+         1970-01-01T00:00:00.012Z  info   after\n"
+    );
+    assert_eq!(node.received(EVENTS)[0].query["event_name"], "$errors");
+    let two = node.run(&["logs", "dc_1", "-n", "2"]).await;
+    let two: Vec<_> = two.stdout.lines().collect();
+    assert_eq!(two.len(), 2);
+    assert!(two[0].ends_with("Error: boom"), "{two:?}");
+
+    let plain = node.run(&["logs", "dc_1", "--json"]).await.json();
+    assert_eq!(plain, json!([logs[1], logs[0]]));
+    let both = node.run(&["logs", "dc_1", "--json", "--errors"]).await;
+    assert_eq!(both.json(), json!([logs[1], failure("10-0", 10), logs[0]]));
 }

@@ -96,6 +96,31 @@ async fn a_login_is_good_in_every_folder_until_the_logout() {
 }
 
 #[tokio::test]
+async fn a_key_that_is_given_goes_to_the_node_that_would_be_asked_without_it() {
+    let (node, other) = (Node::start().await, Node::start().await);
+    user(&node);
+    user(&other);
+    let home = tempfile::tempdir().unwrap();
+    let login = ["login", &node.url, "--api-key", "mine"];
+    assert_eq!(run(home.path(), &node, &login).await.code, 0);
+    let given = ["list", "--api-key", "other"];
+    let seen = run(home.path(), &node, &given).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert_eq!(used(&node).as_deref(), Some("Bearer other"));
+
+    let data_dir = home.path().join("headwater-data");
+    std::fs::create_dir(&data_dir).unwrap();
+    std::fs::write(data_dir.join("api-key"), "mine").unwrap();
+    std::fs::write(data_dir.join("address"), &other.url).unwrap();
+    assert_eq!(run(home.path(), &node, &given).await.code, 0);
+    assert_eq!(used(&other).as_deref(), Some("Bearer other"));
+    let named = ["list", "--api-key", "other", "--profile", "default"];
+    let asked = node.received("GET /v1/users/me/sources").len();
+    assert_eq!(run(home.path(), &node, &named).await.code, 0);
+    assert_eq!(node.received("GET /v1/users/me/sources").len(), asked + 1);
+}
+
+#[tokio::test]
 async fn a_profiles_key_goes_to_the_profiles_node_only() {
     let (node, other) = (Node::start().await, Node::start().await);
     user(&node);

@@ -32,7 +32,14 @@ async fn a_new_users_key_is_the_only_thing_on_standard_output() {
     assert_eq!(sent, json!({"username": "bob", "email": "bob@example.com"}));
     let seen = node.run(&[&create[..], &["--json"]].concat()).await;
     assert_eq!(seen.json(), made);
-    assert_eq!(node.run(&["users", "create", "bob"]).await.code, 2);
+    let seen = node.run(&["users", "create", "bob"]).await;
+    assert_eq!(seen.code, 2);
+    assert!(
+        seen.stderr
+            .contains("headwater users create bob --email bob@example.com"),
+        "{}",
+        seen.stderr
+    );
 }
 
 #[tokio::test]

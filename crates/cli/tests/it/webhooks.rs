@@ -149,6 +149,42 @@ async fn a_change_sends_what_is_named() {
 }
 
 #[tokio::test]
+async fn dead_letters_are_told_with_the_command_that_delivers_them() {
+    let node = Node::start().await;
+    node.data("PATCH /v1/webhooks/wh_1", webhook("wh_1", "One"));
+    node.list(
+        "GET /v1/deliveries",
+        json!([{"id": "dlv_1", "state": "dead"}]),
+    );
+    for (verb, told) in [
+        ("deactivate", "`headwater webhooks activate wh_1`"),
+        ("activate", "it has dead letters"),
+    ] {
+        let seen = node.run(&["webhooks", verb, "wh_1"]).await;
+        for told in [told, "`headwater webhooks replay wh_1`"] {
+            assert!(seen.stderr.contains(told), "{}", seen.stderr);
+        }
+    }
+    let asked = &node.received("GET /v1/deliveries")[0].query;
+    assert_eq!((&*asked["webhook_id"], &*asked["state"]), ("wh_1", "dead"));
+    let seen = node.run(&["deliveries", "list"]).await;
+    assert!(
+        seen.stderr.contains("headwater deliveries retry ID"),
+        "{}",
+        seen.stderr
+    );
+
+    node.data("POST /v1/webhooks/wh_1/replay", json!({"replayed": 1}));
+    let seen = node.run(&["webhooks", "replay", "wh_1"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    let sent = node.received("POST /v1/webhooks/wh_1/replay");
+    assert_eq!(sent[0].body, json!({"since": "0", "delivered": false}));
+    // Everything that was ever delivered is hardly meant.
+    let all = ["webhooks", "replay", "wh_1", "--delivered"];
+    assert_eq!(node.run(&all).await.code, 2);
+}
+
+#[tokio::test]
 async fn a_secret_is_rotated_and_a_range_replayed() {
     let node = Node::start().await;
     let mut rotated = webhook("wh_1", "One");

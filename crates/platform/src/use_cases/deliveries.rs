@@ -159,8 +159,8 @@ pub(super) fn check_active(webhook: &Webhook) -> Result<(), PlatformError> {
     match webhook.active {
         true => Ok(()),
         false => Err(PlatformError::Conflict(format!(
-            "webhook `{}` is not active; activate it first",
-            webhook.id
+            "webhook `{id}` is not active; activate it first (`headwater webhooks activate {id}`)",
+            id = webhook.id
         ))),
     }
 }

@@ -1,15 +1,13 @@
 //! The fields of an account: as the command line gives them, or asked for by the catalog's fields of
 //! the app.
 
-use std::io::IsTerminal as _;
-
 use anyhow::{Context as _, Result};
-use inquire::validator::Validation;
-use inquire::{Select, Text};
+use inquire::Select;
 use serde_json::{Map, Value};
 
 use crate::at_file;
 use crate::client::Client;
+use crate::question;
 use crate::secret;
 use crate::source::text;
 use crate::usage_error::UsageError;
@@ -55,7 +53,7 @@ pub(super) async fn ask(client: &Client, app: &str) -> Result<Map<String, Value>
             "connect `{app}` in a browser with `headwater accounts connect {app}`, or give existing \
              tokens with --field oauth_access_token=…"
         ))),
-        Some(_) if !can_ask() => Err(UsageError(format!("give {}", usage(fields)))),
+        Some(_) if !question::is_possible() => Err(UsageError(format!("give {}", usage(fields)))),
         Some(_) => Ok(()),
     }?;
     let mut answers = Map::new();
@@ -66,10 +64,6 @@ pub(super) async fn ask(client: &Client, app: &str) -> Result<Map<String, Value>
         }
     }
     Ok(answers)
-}
-
-fn can_ask() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// The command-line arguments that give all of them.
@@ -113,7 +107,7 @@ fn ask_one(field: &Value) -> Result<String> {
     let is_optional = field["optional"] == true;
     let note = if is_optional { " (optional)" } else { "" };
     if field["multiline"] == true {
-        let path = ask_text(
+        let path = question::ask(
             &format!("{label}, the file that it is in{note}:"),
             !is_optional,
         )?;
@@ -128,22 +122,7 @@ fn ask_one(field: &Value) -> Result<String> {
     if field["secret"] == true {
         return secret::ask(&format!("{label}{note}"), "");
     }
-    ask_text(&format!("{label}{note}:"), !is_optional)
-}
-
-fn ask_text(message: &str, is_required: bool) -> Result<String> {
-    let mut prompt = Text::new(message);
-    if is_required {
-        prompt = prompt.with_validator(|typed: &str| {
-            Ok(match typed.is_empty() {
-                true => Validation::Invalid("This is required.".into()),
-                false => Validation::Valid,
-            })
-        });
-    }
-    prompt
-        .prompt()
-        .with_context(|| format!("cannot ask for {message}"))
+    question::ask(&format!("{label}{note}:"), !is_optional)
 }
 
 #[cfg(test)]

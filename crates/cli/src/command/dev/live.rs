@@ -6,12 +6,11 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::super::{events, logs, outcome};
+use super::super::{events, logs};
 use crate::bundle;
 use crate::follow::{Follow, Followed};
 use crate::output;
 use crate::session::Session;
-use crate::timestamp;
 
 const LOGS: &str = "$logs";
 const ERRORS: &str = "$errors";
@@ -94,7 +93,10 @@ impl<'a> Live<'a> {
                 &logs::line(log),
                 Some(file)
             ))),
-            print(session, errors, |error| on_stderr(thrown(error, file))),
+            print(session, errors, |error| on_stderr(logs::thrown(
+                error,
+                Some(file)
+            ))),
         )?;
         Ok(())
     }
@@ -113,11 +115,4 @@ async fn print(
             }
         }
     }
-}
-
-fn thrown(summary: &Value, file: &Path) -> String {
-    let time = timestamp::from_millis(&summary["indexed_at_ms"]);
-    let error = &summary["event"]["error"];
-    let thrown = bundle::in_file(&outcome::thrown(error), Some(file));
-    format!("{time}  error: {thrown}")
 }

@@ -139,12 +139,17 @@ export default {
     assert_eq!(node.cli(&["run", "runner", "--event", "{"]).await.code, 2);
 
     let logs = node.cli(&["logs", "runner"]).await.ok();
+    // The stack's further lines have no time before them.
     let lines: Vec<_> = logs
         .stdout
         .lines()
+        .filter(|line| line.contains("Z  "))
         .map(|line| line.split_once("  ").unwrap().1)
         .collect();
-    assert_eq!(lines, ["info   hello", "info   hello"]);
+    assert_eq!(
+        lines,
+        ["info   hello", "info   hello", "error  Error: boom"]
+    );
     let logs = node
         .cli(&["logs", &source.id, "-n", "1", "--json"])
         .await

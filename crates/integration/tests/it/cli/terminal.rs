@@ -33,6 +33,19 @@ async fn a_deletion_is_asked_for_on_a_terminal_and_not_otherwise() {
 }
 
 #[tokio::test]
+async fn the_address_of_a_new_user_is_asked_for() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut asked = node.cli_at_terminal(folder.path(), &["users", "create", "ada"]);
+    asked.expect("Email address of ada:").await;
+    asked.send("ada@example.com\r");
+    asked.expect("created user").await;
+    assert_eq!(asked.end().await.code(), Some(0));
+    let users = node.cli(&["users", "list"]).await.ok();
+    assert!(users.stdout.contains("ada@example.com"), "{}", users.stdout);
+}
+
+#[tokio::test]
 async fn the_key_r_runs_the_source_while_dev_waits() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();

@@ -42,6 +42,7 @@ mod group;
 mod grouped;
 mod invocations;
 mod key_value;
+mod key_writes;
 mod keys;
 mod living;
 mod members;

@@ -8,7 +8,7 @@ mod wire;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
-    id::{InvocationId, SourceId},
+    id::{InvocationId, SourceId, UserId},
     time::EpochMs,
 };
 use headwater_store::{
@@ -95,11 +95,12 @@ async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
         .unwrap();
     tokio::spawn(connection);
     let refuse = format!(
-        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', 'u_000001', {}, 1);
+        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {}, 1);
          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
          AS $$ BEGIN RAISE 'not this one' USING ERRCODE = 'check_violation'; END $$;
          CREATE TRIGGER refusing BEFORE INSERT ON events
          FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()",
+        UserId::new(now_ms, 1),
         epoch.0
     );
     client.batch_execute(&refuse).await.unwrap();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use headwater_model::channel::Channel;
 use serde_json::Value;
 
 use super::outcome;
@@ -17,7 +18,6 @@ use crate::timestamp;
 
 /// Lines that are shown unless the command line says how many.
 const LINES: usize = 50;
-const ERRORS: &str = "$errors";
 
 pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<Exit> {
     let id = source::find_id(&session.client, &arguments.source).await?;
@@ -31,9 +31,9 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
     };
     let errors = Followed {
         path: &["sources", &id, "event_summaries"],
-        filter: &[whole, ("event_name", ERRORS.to_owned())],
+        filter: &[whole, ("event_name", Channel::ERRORS.to_owned())],
         feed,
-        channel: Some(ERRORS),
+        channel: Some(Channel::ERRORS),
     };
     let both = [logs, errors];
     // Programs read items of one shape unless they ask for both.
@@ -50,7 +50,7 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
         latest: Latest::asked(arguments.limit, LINES, arguments.since.as_deref())?,
         follow: arguments.follow,
         show: &|item| match text(&item["metadata"], "name") {
-            ERRORS => thrown(item, file.as_deref()),
+            Channel::ERRORS => thrown(item, file.as_deref()),
             _ => bundle::in_file(&line(item), file.as_deref()),
         },
         nothing: format!(
@@ -78,16 +78,7 @@ pub(super) fn line(summary: &Value) -> String {
             timestamp::from_millis(&summary["indexed_at_ms"])
         }
     };
-    format!("{time}  {}", entry(log))
-}
-
-/// A log entry without its time, also for `run`, whose entries all are of now.
-pub(super) fn entry(log: &Value) -> String {
-    let message = &log["message"];
-    let message = message
-        .as_str()
-        .map_or_else(|| message.to_string(), str::to_owned);
-    format!("{:<5}  {message}", text(log, "level"))
+    format!("{time}  {}", outcome::entry(log))
 }
 
 #[cfg(test)]

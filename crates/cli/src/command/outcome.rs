@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::logs;
 use crate::bundle;
 use crate::exit::Exit;
 use crate::output;
@@ -19,8 +18,17 @@ pub(super) fn print_logs(session: &Session, report: &Value, file: Option<&Path>)
         return;
     }
     for log in report["logs"].as_array().into_iter().flatten() {
-        output::note(&bundle::in_file(&logs::entry(log), file));
+        output::note(&bundle::in_file(&entry(log), file));
     }
+}
+
+/// A log entry without its time: all of a run are of now.
+pub(super) fn entry(log: &Value) -> String {
+    let message = &log["message"];
+    let message = message
+        .as_str()
+        .map_or_else(|| message.to_string(), str::to_owned);
+    format!("{:<5}  {message}", text(log, "level"))
 }
 
 /// Prints the error, if there is one, of code that was saved from a file, if it was.

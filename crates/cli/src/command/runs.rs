@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use self::cell::{beginning, took};
 use super::workflows::run_card;
-use super::{dev, logs, save};
+use super::{dev, outcome, save};
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
 use crate::bundle;
 use crate::exit::Exit;
@@ -192,7 +192,7 @@ fn deliveries(event: &Value) -> String {
 
 fn log(line: &Value) -> String {
     let time = timestamp::from_millis(&line["ts"]);
-    format!("{time}  {}", logs::entry(line))
+    format!("{time}  {}", outcome::entry(line))
 }
 
 fn error(error: &Value) -> String {

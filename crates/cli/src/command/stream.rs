@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use futures::future::try_join_all;
-use headwater_model::id::EventId;
+use headwater_model::{channel::Channel, id::EventId, time::EpochMs};
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -98,7 +98,9 @@ impl Stream<'_> {
     }
 }
 
-/// Where an item is among those of its emitter.
-fn place(item: &Value) -> Option<EventId> {
-    text(item, "id").parse().ok()
+/// The place of an item among those of its emitter. The error of a run comes after its logs, which are written with it.
+fn place(item: &Value) -> Option<(EpochMs, bool, u32)> {
+    let id: EventId = text(item, "id").parse().ok()?;
+    let is_error = text(&item["metadata"], "name") == Channel::ERRORS;
+    Some((id.ms, is_error, id.sequence))
 }

@@ -13,7 +13,7 @@ mod urls;
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::{
-    app::{AppDefinition, AuthType},
+    app::{AppDefinition, AppField, AuthType},
     error::Invalid,
     id::{AccountId, ConnectId, WorkspaceId},
     time::EpochSeconds,
@@ -327,8 +327,17 @@ fn unconnectable(error: PlatformError) -> PlatformError {
 fn check_known(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), Invalid> {
     let mut with_all = fields.clone();
     for field in app.missing(fields) {
-        with_all.insert(field.name.clone(), Value::from("-"));
+        with_all.insert(field.name.clone(), Value::from(any_value(field)));
     }
     app.check_entered(&with_all, false)?;
     check_urls(app, &with_all)
+}
+
+/// A value that a field takes.
+fn any_value(field: &AppField) -> &str {
+    match field.options.first() {
+        _ if field.port => "1",
+        Some(option) => &option.value,
+        None => "-",
+    }
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Map, Value};
 
-use super::super::{logs, outcome};
+use super::super::outcome;
 use crate::source::text;
 use crate::timestamp;
 
@@ -68,7 +68,7 @@ pub(super) fn log_lines(step: &Value) -> impl Iterator<Item = (i64, String)> {
     let lines = step["logs"].as_array().into_iter().flatten();
     lines.map(move |line| {
         let at = line["ts"].as_i64().unwrap_or_default();
-        (at, format!("{path}  {}", logs::entry(line)))
+        (at, format!("{path}  {}", outcome::entry(line)))
     })
 }
 

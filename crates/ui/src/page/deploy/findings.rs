@@ -7,10 +7,7 @@ use headwater_model::{
 };
 use headwater_platform::{PlatformError, TrialReport};
 
-use super::{
-    failure::{Failure, is_of_account},
-    wizard::Wizard,
-};
+use super::failure::{Failure, is_of_account};
 use crate::{
     form::{Entered, Part, Wrong},
     problem::Problem,
@@ -53,13 +50,13 @@ impl Findings {
 
 /// An error that the form can show: of a value, of an account, or of the component's code.
 pub(super) fn unless_ours(
-    wizard: &Wizard,
+    props: &[PropDefinition],
     entered: &Entered,
     error: PlatformError,
 ) -> Result<Findings, Problem> {
     Ok(match Failure::of(error)? {
         Failure::Value(invalid) => of_value(invalid),
-        Failure::Code { message, stack } => match account_of(wizard, entered, &message) {
+        Failure::Code { message, stack } => match account_of(props, entered, &message) {
             Some(prop) => Findings::wrong(&prop, message),
             None => Findings {
                 failure: Some((message, stack)),
@@ -73,14 +70,14 @@ pub(super) fn unless_ours(
 /// The same for options of a prop, which are told at its field.
 pub(super) fn unless_ours_at(
     prop: &str,
-    wizard: &Wizard,
+    props: &[PropDefinition],
     entered: &Entered,
     error: PlatformError,
 ) -> Result<Findings, Problem> {
     Ok(match Failure::of(error)? {
         Failure::Value(invalid) => of_value(invalid),
         Failure::Code { message, .. } => {
-            let account = account_of(wizard, entered, &message);
+            let account = account_of(props, entered, &message);
             Findings::wrong(account.as_deref().unwrap_or(prop), message)
         }
         Failure::Told(message) => Findings::wrong(prop, message),
@@ -88,8 +85,7 @@ pub(super) fn unless_ours_at(
 }
 
 /// The prop whose account has to be mended, if an error says so and only one comes into question.
-fn account_of(wizard: &Wizard, entered: &Entered, message: &str) -> Option<String> {
-    let props = wizard.props(entered);
+fn account_of(props: &[PropDefinition], entered: &Entered, message: &str) -> Option<String> {
     let has_account = |prop: &&PropDefinition| {
         prop.kind() == PropKind::App && entered.part(Part::Value, &prop.name).is_some()
     };

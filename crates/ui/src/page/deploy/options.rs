@@ -8,7 +8,6 @@ use headwater_platform::OptionsQuery;
 
 use super::{
     findings::{Findings, unless_ours_at},
-    submission::target,
     wizard::Wizard,
 };
 use crate::{
@@ -55,7 +54,7 @@ pub(super) async fn renew(
         }
         let had_options = entered.part(Part::Loaded, &prop.name).is_some();
         entered.forget(Part::Loaded, &prop.name);
-        // What somebody writes there is no choice.
+        // A value that somebody writes there is no choice.
         if !prop.is_list() && entered.part(Part::Own, &prop.name).is_some() {
             entered.forget(Part::Value, &prop.name);
         }
@@ -133,7 +132,7 @@ pub(super) async fn load(
     let Some(definition) = props.iter().find(|one| one.name == prop) else {
         return Ok(Findings::wrong(prop, "the component has no such prop"));
     };
-    let target = target(wizard, entered);
+    let target = wizard.target(entered);
     let is_lacking = |one: &&PropDefinition| {
         one.kind() == PropKind::App
             && one.is_required()
@@ -164,7 +163,7 @@ pub(super) async fn load(
         Ok(found) => found,
         Err(error) => {
             entered.set(Part::Failed, prop, "true");
-            return unless_ours_at(prop, wizard, entered, error);
+            return unless_ours_at(prop, &props, entered, error);
         }
     };
     let options = found.options.iter();

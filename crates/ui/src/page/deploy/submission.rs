@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::IntoResponse as _;
 use headwater_model::prop::{ConfiguredProps, PropDefinition};
 use headwater_platform::{
-    CallTarget, ComponentInput, ComponentRef, DeploySource, PlatformError, SourceView, UpdateSource,
+    CallTarget, ComponentInput, DeploySource, PlatformError, SourceView, UpdateSource,
 };
 use serde_json::Value;
 
@@ -124,17 +124,6 @@ fn done(
     see_other_saying(visitor, &target, &said)
 }
 
-/// The values as far as they are known, for a call of the component's code.
-pub(super) fn target(wizard: &Wizard, entered: &Entered) -> CallTarget {
-    let props = wizard.props(entered);
-    CallTarget {
-        component: ComponentRef::Id(wizard.component.id.clone()),
-        workspace_id: wizard.workspace.clone(),
-        source_id: wizard.source.as_ref().map(|view| view.source.id.clone()),
-        configured_props: read_all(&props, entered).values,
-    }
-}
-
 /// Computes the component's props for the present values.
 async fn reload(
     ui: &Arc<Ui>,
@@ -142,14 +131,14 @@ async fn reload(
     wizard: &Wizard,
     entered: &mut Entered,
 ) -> Result<Findings, Problem> {
-    let target = target(wizard, entered);
+    let target = wizard.target(entered);
     let computed = ui.platform.component_props(visitor.caller(), &target).await;
     match computed {
         Ok(props) => {
             carry(wizard, &props, entered);
             Ok(Findings::default())
         }
-        Err(error) => unless_ours(wizard, entered, error),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error),
     }
 }
 
@@ -176,7 +165,7 @@ async fn attempt(
     };
     let target = CallTarget {
         configured_props: given.values,
-        ..target(wizard, entered)
+        ..wizard.target(entered)
     };
     match ui
         .platform
@@ -187,7 +176,7 @@ async fn attempt(
             trial: Some(Box::new(report)),
             ..Findings::default()
         }),
-        Err(error) => unless_ours(wizard, entered, error),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error),
     }
 }
 
@@ -249,7 +238,7 @@ async fn finish(
     };
     match sent {
         Ok(view) => Ok(Ok(view)),
-        Err(error) => unless_ours(wizard, entered, error).map(Err),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error).map(Err),
     }
 }
 

@@ -6,7 +6,9 @@ use headwater_model::{
     page::PageRequest,
     prop::{self, PropDefinition, PropKind},
 };
-use headwater_platform::{PlatformError, SavedComponent, SourceView, prop_warnings};
+use headwater_platform::{
+    CallTarget, ComponentRef, PlatformError, SavedComponent, SourceView, prop_warnings,
+};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -70,6 +72,16 @@ impl Wizard {
             false => Vec::new(),
         };
         prop::merge(&self.description().props, &additional)
+    }
+
+    /// The values as far as they are known, for a call of the component's code.
+    pub(super) fn target(&self, entered: &Entered) -> CallTarget {
+        CallTarget {
+            component: ComponentRef::Id(self.component.id.clone()),
+            workspace_id: self.workspace.clone(),
+            source_id: self.source.as_ref().map(|view| view.source.id.clone()),
+            configured_props: read_all(&self.props(entered), entered).values,
+        }
     }
 
     /// The fields with the values that the source has.

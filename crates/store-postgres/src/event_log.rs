@@ -96,7 +96,8 @@ impl EventLog for PostgresStore {
         let step = |connection: Connection| async move {
             dispatch::run(&connection, now_ms, limit, queued_max).await
         };
-        self.progress_if(Transaction::Writing, has_work, step).await
+        self.progress_if(Transaction::Appending, has_work, step)
+            .await
     }
 
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError> {

@@ -77,7 +77,8 @@ pub(crate) async fn commit_together(
     commits: &[RunCommit],
 ) -> Result<(), StoreError> {
     let commits: Vec<&RunCommit> = commits.iter().collect();
-    let results = commit_all(connection, &commits).await?;
+    // Boxed: a future of all that a commit does is large.
+    let results = Box::pin(commit_all(connection, &commits)).await?;
     results.into_iter().collect()
 }
 

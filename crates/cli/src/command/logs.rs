@@ -25,13 +25,13 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
     let feed = &["sources", &id, "sse"];
     let logs = Followed {
         path: &["sources", &id, "logs"],
-        filter: &[whole.clone()],
+        filter: std::slice::from_ref(&whole),
         feed,
         channel: Some("$logs"),
     };
     let errors = Followed {
         path: &["sources", &id, "event_summaries"],
-        filter: &[whole, ("event_name", Channel::ERRORS.to_owned())],
+        filter: &[whole.clone(), ("event_name", Channel::ERRORS.to_owned())],
         feed,
         channel: Some(Channel::ERRORS),
     };

@@ -42,33 +42,8 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     );
     let caused = visitor.get(&event).await.is(200).text;
     assert!(caused.contains("send all again"), "{caused}");
-    let shown = visitor.get(&webhook).await.is(200);
-    for part in [
-        "0 %",
-        "of 1 attempt delivered",
-        "Send a test event",
-        "current",
-        "openssl",
-        "In &lt;b&gt;short",
-    ] {
-        assert!(shown.text.contains(part), "{part}: {}", shown.text);
-    }
-    let listed = visitor.get("/webhooks").await.is(200);
-    for part in ["0 %", "1 subscription", "127.0.0.1:"] {
-        assert!(listed.text.contains(part), "{part}: {}", listed.text);
-    }
     let delivery = format!("/deliveries/{}", dead[0]["id"].as_str().unwrap());
-    let shown = visitor.get(&delivery).await.is(200);
-    assert!(shown.text.contains(r"it'\''s"), "{}", shown.text);
-    for (query, count) in [
-        ("since=1h", 1),
-        ("until=2020-01-01", 0),
-        ("since=1h&answer=5xx", 1),
-    ] {
-        let found = visitor.get(&format!("/deliveries?{query}")).await.is(200);
-        let rows = found.text.matches(&*delivery).count();
-        assert_eq!(rows, count, "{query}: {}", found.text);
-    }
+    assert_shown_dead(&visitor, &webhook, &delivery).await;
 
     receiver.answer(|_| Reply::status(200));
     let replay = format!("{webhook}/replay");
@@ -93,6 +68,36 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     assert!(!caused.contains("send all again"), "{caused}");
     assert_sends_nothing(&visitor, &replay, "nothing to send again").await;
     assert_sends_nothing(&visitor, "/deliveries/retry", "No delivery is left").await;
+}
+
+/// Looks for a dead delivery on the pages of its webhook, of all of them, and of its own.
+async fn assert_shown_dead(visitor: &Visitor, webhook: &str, delivery: &str) {
+    let shown = visitor.get(webhook).await.is(200);
+    for part in [
+        "0 %",
+        "of 1 attempt delivered",
+        "Send a test event",
+        "current",
+        "openssl",
+        "In &lt;b&gt;short",
+    ] {
+        assert!(shown.text.contains(part), "{part}: {}", shown.text);
+    }
+    let listed = visitor.get("/webhooks").await.is(200);
+    for part in ["0 %", "1 subscription", "127.0.0.1:"] {
+        assert!(listed.text.contains(part), "{part}: {}", listed.text);
+    }
+    let shown = visitor.get(delivery).await.is(200);
+    assert!(shown.text.contains(r"it'\''s"), "{}", shown.text);
+    for (query, count) in [
+        ("since=1h", 1),
+        ("until=2020-01-01", 0),
+        ("since=1h&answer=5xx", 1),
+    ] {
+        let found = visitor.get(&format!("/deliveries?{query}")).await.is(200);
+        let rows = found.text.matches(delivery).count();
+        assert_eq!(rows, count, "{query}: {}", found.text);
+    }
 }
 
 /// Looks at a page for sending again that says why there is nothing, and offers no button.

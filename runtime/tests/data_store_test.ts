@@ -112,7 +112,7 @@ Deno.test("options may come from the keys of a store", async () => {
   const { outcome } = await runWith(worker, [{ value: { items: ["a", "b"] } }], {
     entry: { kind: "options", prop: "key" },
   });
-  assert.deepEqual(outcome.value, ["a", "b"]);
+  assert.deepEqual(outcome.value, { options: ["a", "b"], is_whole: true });
 });
 
 Deno.test("what the host refuses is thrown where it was asked", async () => {

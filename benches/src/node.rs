@@ -23,6 +23,11 @@ const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// Environment of the machine that a node keeps: where Deno is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
+/// Longer than a node works on after any load.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The time between two looks at a node.
+const LOOK: Duration = Duration::from_millis(5);
+
 /// A running node; dropping it kills it.
 pub(crate) struct Node {
     process: Process,
@@ -210,6 +215,27 @@ impl Node {
         Api::open(self.address, key).await
     }
 
+    /// Waits until a gauge of its metrics is 0.
+    pub(crate) async fn until_none(&self, gauge: &str) -> Result<()> {
+        let mut connection = Connection::open(self.address).await?;
+        let request = wire::request("GET", self.address, "/metrics", "", "");
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let (_, metrics) = connection.exchange(&request).await?;
+            let metrics = String::from_utf8_lossy(metrics);
+            let mut gauges = metrics.lines().filter_map(|line| line.split_once(' '));
+            let found = gauges.find(|(name, _)| *name == gauge);
+            let (_, value) = found.with_context(|| format!("the node has no `{gauge}`"))?;
+            if value == "0" {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                bail!("`{gauge}` is still {value}");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
     /// A new user's API.
     pub(crate) async fn user(&mut self, name: &str) -> Result<Api> {
         let user = json!({ "username": name, "email": format!("{name}@example.com") });
@@ -306,7 +332,7 @@ impl Api {
             "/v1/sources/{}/event_summaries?limit=1&expand=event",
             source.id
         );
-        let deadline = Instant::now() + Duration::from_secs(300);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             let newest = self.call("GET", &path, &Value::Null).await?;
             let number = newest[0]["event"]["n"].as_u64();
@@ -316,7 +342,7 @@ impl Api {
             if Instant::now() > deadline {
                 bail!("the node did not finish its runs: {number:?} of {count}");
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(LOOK).await;
         }
     }
 }

@@ -10,12 +10,14 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use futures::future::try_join_all;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::{deliver, workflows};
 use crate::{
     asked::Sizes,
-    load::{Answered, Load},
-    node::{Node, Source},
+    load::Load,
+    node::Node,
+    receiver::Receiver,
     report::{Budget, Line, Report},
     rounds::{ROUND, ROUNDS, WARM_UP},
     statistics::median,
@@ -32,7 +34,17 @@ const ANSWERS: &str = r#"export default {
   props: { http: { type: "$.interface.http", customResponse: true } },
   run(event) { this.http.respond({ status: 200, body: { n: event.body.n + 1 } }); },
 };"#;
+const EMITS_MANY: &str = r#"export default {
+  name: "Emits many", version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run() { for (let n = 0; n < 1000; n++) this.$emit({ n, title: "An item of the usual kind", tags: ["a", "b"] }); },
+};"#;
+/// The events of one of its runs.
+const MANY: usize = 1000;
+const STEPS: usize = 3;
 const BODY: &str = r#"{"name":"world","n":41}"#;
+/// The receiver is on this machine.
+const FLAG: &str = "--allow-private-network";
 /// Sources of each kind, so that each node has some.
 const SOURCES: usize = 9;
 const CONNECTIONS: usize = 36;
@@ -53,17 +65,13 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     for (nodes, database) in (2..).zip(&databases[1..]) {
         installations.push(Installation::cluster(binary, nodes, &database.url).await?);
     }
-    for (kind, what) in [
-        (Kind::Ingest, "accepted, run and emitted"),
-        (Kind::Follower, "the same through a node that follows"),
-        (Kind::Answers, "customResponse"),
-    ] {
-        let rates = in_turns(&installations, kind).await?;
+    for kind in Kind::ALL {
+        let rates = in_turns(&mut installations, kind).await?;
         let sqlite = median(&rates[0]);
         for (installation, rates) in installations.iter().zip(&rates).skip(1) {
             let rate = median(rates);
             report.add(Line {
-                what: format!("{what}, {}", installation.name),
+                what: format!("{}, {}", kind.what(), installation.name),
                 ours: format!("{rate:.0}/s"),
                 bare: format!("SQLite {sqlite:.0}/s"),
                 figure: rate / sqlite * 100.0,
@@ -75,40 +83,69 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     Ok(())
 }
 
-/// Requests per second of each installation, in each of its rounds.
-async fn in_turns(installations: &[Installation], kind: Kind) -> Result<Vec<Vec<f64>>> {
-    for installation in installations {
-        installation.load(kind, WARM_UP).await?;
+/// How much each installation does in a second, in each of its rounds.
+async fn in_turns(installations: &mut [Installation], kind: Kind) -> Result<Vec<Vec<f64>>> {
+    for installation in installations.iter_mut() {
+        installation.round(kind, WARM_UP).await?;
     }
     let mut rates = vec![Vec::new(); installations.len()];
     for _ in 0..ROUNDS {
-        for (installation, rates) in installations.iter().zip(&mut rates) {
-            rates.push(installation.load(kind, ROUND).await?);
+        for (installation, rates) in installations.iter_mut().zip(&mut rates) {
+            rates.push(installation.round(kind, ROUND).await?);
         }
     }
     Ok(rates)
 }
 
-/// The requests of a load.
+/// The work of a round.
 #[derive(Clone, Copy)]
 enum Kind {
     Ingest,
-    /// Those of `Ingest`, sent to the last node.
+    /// That of `Ingest`, sent to the last node.
     Follower,
     Answers,
+    Deliveries,
+    Steps,
 }
 
-/// The nodes on one store, with sources.
+impl Kind {
+    const ALL: [Self; 5] = [
+        Self::Ingest,
+        Self::Follower,
+        Self::Answers,
+        Self::Deliveries,
+        Self::Steps,
+    ];
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Ingest => "accepted, run and emitted",
+            Self::Follower => "the same through a node that follows",
+            Self::Answers => "customResponse",
+            Self::Deliveries => "deliveries to a webhook",
+            Self::Steps => "steps of workflows, three a run",
+        }
+    }
+}
+
+/// The nodes on one store, with sources and a workflow.
 struct Installation {
     name: String,
     nodes: Vec<Node>,
-    emitting: Vec<Source>,
-    answering: Vec<Source>,
+    /// The paths of their endpoints.
+    emitting: Vec<String>,
+    answering: Vec<String>,
+    /// The id of a source of which a run emits [`MANY`] events, which the receiver gets.
+    delivering: String,
+    receiver: Receiver,
+    /// The path of its trigger.
+    workflow: String,
 }
 
 impl Installation {
     async fn alone(binary: &Path, name: &str, flags: &[&str]) -> Result<Self> {
-        let node = Node::start(binary, flags).await?;
+        let flags = [&[FLAG], flags].concat();
+        let node = Node::start(binary, &flags).await?;
         Self::with_sources(name.to_owned(), vec![node]).await
     }
 
@@ -119,6 +156,7 @@ impl Installation {
             let node_address = address.to_string();
             let secret = "secret-of-the-cluster-of-the-benches";
             let flags = [
+                FLAG,
                 "--database-url",
                 url,
                 "--cluster-secret",
@@ -137,17 +175,25 @@ impl Installation {
     async fn with_sources(name: String, mut nodes: Vec<Node>) -> Result<Self> {
         let api = &mut nodes.first_mut().context("no nodes")?.api;
         let (mut emitting, mut answering) = (Vec::new(), Vec::new());
-        for (code, sources) in [(EMITS, &mut emitting), (ANSWERS, &mut answering)] {
+        for (code, paths) in [(EMITS, &mut emitting), (ANSWERS, &mut answering)] {
             let component = api.save(code).await?;
             for _ in 0..SOURCES {
-                sources.push(api.deploy(&component).await?);
+                paths.push(api.deploy(&component).await?.path);
             }
         }
+        let receiver = Receiver::start().await?;
+        let component = api.save(EMITS_MANY).await?;
+        let delivering = api.deploy(&component).await?.id;
+        deliver::subscribe(api, &delivering, &receiver.url("/")).await?;
+        let workflow = workflows::deploy_pure(api, STEPS).await?;
         Ok(Self {
             name,
             nodes,
             emitting,
             answering,
+            delivering,
+            receiver,
+            workflow,
         })
     }
 
@@ -155,7 +201,8 @@ impl Installation {
     async fn until_all_work(&mut self) -> Result<()> {
         let give_up_at = Instant::now() + JOINED_WITHIN;
         loop {
-            self.load(Kind::Answers, Duration::from_millis(500)).await?;
+            self.round(Kind::Answers, Duration::from_millis(500))
+                .await?;
             let nodes = self.nodes[0]
                 .api
                 .call("GET", "/v1/nodes", &Value::Null)
@@ -170,24 +217,60 @@ impl Installation {
         }
     }
 
-    /// Requests that were answered per second.
-    async fn load(&self, kind: Kind, duration: Duration) -> Result<f64> {
-        let (sources, node) = match kind {
-            Kind::Ingest => (&self.emitting, self.nodes.first()),
-            Kind::Follower => (&self.emitting, self.nodes.last()),
-            Kind::Answers => (&self.answering, self.nodes.first()),
-        };
-        let address = node.context("no nodes")?.address();
-        let loads = sources.iter().map(|source| {
+    async fn round(&mut self, kind: Kind, duration: Duration) -> Result<f64> {
+        match kind {
+            Kind::Ingest => self.load(&self.nodes[0], &self.emitting, duration).await,
+            Kind::Follower => {
+                let last = self.nodes.last().context("no nodes")?;
+                self.load(last, &self.emitting, duration).await
+            }
+            Kind::Answers => self.load(&self.nodes[0], &self.answering, duration).await,
+            Kind::Deliveries => self.deliver(duration).await,
+            Kind::Steps => {
+                let workflow = std::slice::from_ref(&self.workflow);
+                let runs = self.load(&self.nodes[0], workflow, duration).await?;
+                Ok(runs * STEPS as f64)
+            }
+        }
+    }
+
+    /// Requests that were answered per second, and whose runs have ended.
+    async fn load(&self, node: &Node, paths: &[String], duration: Duration) -> Result<f64> {
+        let address = node.address();
+        let loads = paths.iter().map(|path| {
             let load = Load {
                 address,
-                request: wire::request("POST", address, &source.path, "", BODY),
-                connections: CONNECTIONS / SOURCES,
+                request: wire::request("POST", address, path, "", BODY),
+                connections: CONNECTIONS / paths.len(),
             };
             async move { load.run(duration).await }
         });
+        let begun = Instant::now();
         let answered = try_join_all(loads).await?;
-        Ok(answered.iter().map(Answered::per_second).sum())
+        // The first one leads, and knows what is left.
+        self.nodes[0]
+            .until_none("headwater_queue_invocations")
+            .await?;
+        let requests: usize = answered.iter().map(|of| of.latencies.len()).sum();
+        Ok(requests as f64 / begun.elapsed().as_secs_f64())
+    }
+
+    /// Events that the receiver got per second.
+    async fn deliver(&mut self, duration: Duration) -> Result<f64> {
+        let before = self.receiver.count();
+        let path = format!("/v1/sources/{}/run", self.delivering);
+        let run = json!({ "event": Value::Null });
+        let begun = Instant::now();
+        let mut emitted = 0;
+        while begun.elapsed() < duration {
+            self.nodes[0].api.call("POST", &path, &run).await?;
+            emitted += MANY;
+            // One run ahead, so that there is always something to deliver and little is left in the end.
+            let all_but_one = before + emitted - MANY;
+            self.receiver.until(all_but_one).await?;
+        }
+        self.receiver.until(before + emitted).await?;
+        Ok(emitted as f64 / begun.elapsed().as_secs_f64())
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
 
 async fn throughput(binary: &Path, report: &mut Report) -> Result<()> {
     let mut node = Node::start(binary, &[]).await?;
-    let path = deploy(&mut node.api, files(SHORT)).await?.path;
+    let path = deploy_pure(&mut node.api, SHORT).await?;
     let load = load(&node, &path, CONNECTIONS);
     load.run(WARM_UP).await?;
     let (mut rates, mut rounds) = (Vec::new(), Vec::new());
@@ -74,8 +74,8 @@ async fn throughput(binary: &Path, report: &mut Report) -> Result<()> {
 /// The time of a step: runs of many and of few steps in turns, one at a time.
 async fn steps(binary: &Path, report: &mut Report) -> Result<()> {
     let mut node = Node::start(binary, &[]).await?;
-    let short = deploy(&mut node.api, files(SHORT)).await?.path;
-    let long = deploy(&mut node.api, files(LONG)).await?.path;
+    let short = deploy_pure(&mut node.api, SHORT).await?;
+    let long = deploy_pure(&mut node.api, LONG).await?;
     let [short, long] = [short, long].map(|path| load(&node, &path, 1));
     let (mut shorts, mut longs) = (Vec::new(), Vec::new());
     for load in [&short, &long] {
@@ -181,10 +181,16 @@ async fn fill(node: &mut Node, workflow: &Workflow, load: &Load) -> Result<usize
     Ok(runs)
 }
 
-/// A deployed workflow, and the path of its HTTP trigger.
+/// A deployed workflow.
 struct Workflow {
     id: String,
+    /// That of its HTTP trigger.
     path: String,
+}
+
+/// Deploys a workflow of so many pure steps, and returns the path of its HTTP trigger, which answers when a run has ended.
+pub(super) async fn deploy_pure(api: &mut Api, steps: usize) -> Result<String> {
+    Ok(deploy(api, files(steps)).await?.path)
 }
 
 async fn deploy(api: &mut Api, files: Value) -> Result<Workflow> {

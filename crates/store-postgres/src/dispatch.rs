@@ -6,22 +6,25 @@ mod cursor;
 pub(crate) mod held;
 mod listeners;
 mod pairs;
+mod passed;
 mod passing;
 mod room;
 mod step;
 mod waiting;
 
+use futures::try_join;
 use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 
 use self::{cursor::Cursor, step::Step};
 use crate::connection::{Connection, failed};
 
-/// Whether dispatch has events to pass.
+/// Whether dispatch has events to pass. The last position is read from its index: a plan that looks for the first event past
+/// the cursor may read the whole log before it.
 pub(crate) async fn has_events(connection: &Connection) -> Result<bool, StoreError> {
     connection
         .value(
-            "SELECT EXISTS (SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor))
+            "SELECT coalesce((SELECT max(position) FROM events) > (SELECT position FROM dispatch_cursor), FALSE)
                     OR EXISTS (SELECT 1 FROM held_subscriptions)",
             &[],
         )
@@ -51,8 +54,10 @@ pub(crate) async fn run(
     limit: u32,
     queued_max: u32,
 ) -> Result<Progress, StoreError> {
-    let mut step = Step::begin(connection, now_ms, limit, queued_max).await?;
-    let mut cursor = Cursor::read(connection).await?;
+    let (mut step, mut cursor) = try_join!(
+        Step::begin(connection, now_ms, limit, queued_max),
+        Cursor::read(connection)
+    )?;
     // Those that wait came first.
     let mut more = step.pass_held_on(cursor.position).await?;
     while let Some(event) = step.next(cursor.position).await? {
@@ -71,7 +76,7 @@ pub(crate) async fn run(
         step.passed += 1;
         cursor = Cursor::behind(event.position);
     }
-    cursor.write(connection).await?;
+    try_join!(step.write(), cursor.write(connection))?;
     let behind = match more {
         true => events_behind(connection, cursor.position).await?,
         false => 0,

@@ -3,106 +3,172 @@
 use std::collections::{BTreeMap, HashSet};
 
 use futures::try_join;
-use headwater_model::id::{RunnableId, WorkflowId};
+use headwater_model::id::RunnableId;
 use headwater_store::{
     Conflict, Entity, Lease, LeaseTerm, NewInvocation, RunnableLease, SourceState, StoreError,
     Taken, WorkflowState,
 };
+use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    emitters::{self, Locked},
+    emitters::Locked,
     row::{get, list, name_of, named, signed},
     waiting_runs, workflow_state,
 };
 
 /// An invocation to queue, and the lease of its runnable under which it is leased at once.
 pub(crate) type Queued = (NewInvocation, Option<(RunnableLease, LeaseTerm)>);
+/// The lease of an invocation that is leased at once.
+pub(crate) type QueuedResult = Result<Option<Lease>, StoreError>;
 
-/// Queues them, each leased if its lease is the current one and it is due; one result of each.
-pub(crate) async fn all(
+/// Queues them, each leased if its lease is the current one and it is due; one result of each. `None`: the workflow lets only so
+/// many runs wait, so that this one is queued [`alone`].
+pub(crate) async fn together(
     connection: &Connection,
     jobs: &[Queued],
-) -> Result<Vec<Result<Option<Lease>, StoreError>>, StoreError> {
+) -> Result<Vec<Option<QueuedResult>>, StoreError> {
     let leases = jobs.iter().filter_map(|(_, lease)| lease.as_ref());
     let leases: Vec<_> = leases.map(|(lease, _)| lease).collect();
-    let (states, held) = try_join!(
-        states(connection, jobs),
-        Locked::leased(connection, &leases)
+    let (sources, workflows, held, mut queued) = try_join!(
+        sources(connection, jobs),
+        workflows(connection, jobs),
+        Locked::leased(connection, &leases),
+        queued(connection, jobs),
     )?;
-    let mut refused = BTreeMap::new();
     let mut rows = Vec::with_capacity(jobs.len());
-    for (place, job) in jobs.iter().enumerate() {
-        match check_takes(connection, &job.0, &states).await {
-            Ok(()) => rows.push((&job.0, term(job, &held))),
-            Err(StoreError::Conflict(conflict)) => drop(refused.insert(place, conflict)),
-            Err(error) => return Err(error),
-        }
+    let mut results = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let invocation = &job.0;
+        let taken = match &invocation.runnable {
+            RunnableId::Source(id) => source_takes(invocation, sources.get(id.as_str())),
+            RunnableId::Workflow(id) => match workflows.get(id.as_str()) {
+                Some((_, Some(_))) => {
+                    results.push(None);
+                    continue;
+                }
+                found => workflow_takes(invocation, found.map(|(state, _)| *state)),
+            },
+        };
+        results.push(Some(match taken {
+            Ok(()) if queued.insert(invocation.id.as_str().to_owned()) => {
+                let term = term(job, &held);
+                rows.push((invocation, term));
+                Ok(term.map(|term| lease_of(invocation, term)))
+            }
+            Ok(()) => Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into()),
+            Err(conflict) => Err(conflict.into()),
+        }));
     }
-    let mut queued = insert(connection, &rows).await?;
-    let results = jobs.iter().enumerate().map(|(place, job)| {
-        if let Some(conflict) = refused.remove(&place) {
-            return Err(conflict.into());
-        }
-        let id = &job.0.id;
-        match queued.take(id.as_str()) {
-            Some(_) => Ok(lease_of(job, &held)),
-            None => Err(Conflict::Taken(Taken::Invocation(id.clone())).into()),
-        }
-    });
-    Ok(results.collect())
+    insert(connection, &rows).await?;
+    Ok(results)
+}
+
+/// Queues a run of a workflow that lets only so many wait, whose number nobody else may change meanwhile: in a serializable
+/// step.
+pub(crate) async fn alone(connection: &Connection, job: &Queued) -> QueuedResult {
+    let invocation = &job.0;
+    let id = invocation.runnable.as_str();
+    let leases: Vec<_> = job.1.iter().map(|(lease, _)| lease).collect();
+    let state = workflow_state::state(connection, id).await?;
+    workflow_takes(invocation, state)?;
+    if !waiting_runs::has_room(connection, id).await? {
+        return Err(Conflict::QueueFull(Entity::Runnable(invocation.runnable.clone())).into());
+    }
+    let held = Locked::leased(connection, &leases).await?;
+    if !queued(connection, std::slice::from_ref(job))
+        .await?
+        .is_empty()
+    {
+        return Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into());
+    }
+    let term = term(job, &held);
+    insert(connection, &[(invocation, term)]).await?;
+    Ok(term.map(|term| lease_of(invocation, term)))
+}
+
+/// The ids of those that are queued already.
+async fn queued(connection: &Connection, jobs: &[Queued]) -> Result<HashSet<String>, StoreError> {
+    let ids = list(jobs, |(invocation, _)| invocation.id.as_str());
+    let sql = "SELECT id FROM invocations WHERE id = ANY($1)";
+    let found = connection.query(sql, &[&ids]).await;
+    let found = found.map_err(failed("queueing invocations"))?;
+    found.iter().map(|row| get(row, "id")).collect()
 }
 
 /// The states of the sources among the runnables, none of which changes before the step has ended.
-async fn states(
+async fn sources(
     connection: &Connection,
     jobs: &[Queued],
 ) -> Result<BTreeMap<String, SourceState>, StoreError> {
     const STATES: &str = "SELECT id, state FROM sources WHERE id = ANY($1) ORDER BY id FOR SHARE";
-    let ids = list(jobs, |(invocation, _)| invocation.runnable.as_str());
-    let found = connection.query(STATES, &[&ids]).await;
-    let found = found.map_err(failed("queueing invocations"))?;
-    let found = found.iter();
-    found
-        .map(|row| Ok((get(row, "id")?, named(&get::<String>(row, "state")?)?)))
+    let rows = of_runnables(connection, STATES, jobs, |id| {
+        matches!(id, RunnableId::Source(_))
+    });
+    let rows = rows.await?;
+    let rows = rows.iter();
+    rows.map(|row| Ok((get(row, "id")?, named(&get::<String>(row, "state")?)?)))
         .collect()
 }
 
-async fn check_takes(
+/// The same of the workflows, with the number of runs that each lets wait.
+async fn workflows(
     connection: &Connection,
-    invocation: &NewInvocation,
-    states: &BTreeMap<String, SourceState>,
-) -> Result<(), StoreError> {
-    let runnable = &invocation.runnable;
-    if let RunnableId::Workflow(id) = runnable {
-        return check_workflow_takes(connection, invocation, id).await;
+    jobs: &[Queued],
+) -> Result<BTreeMap<String, (WorkflowState, Option<i64>)>, StoreError> {
+    const STATES: &str =
+        "SELECT id, state, waiting_runs FROM workflows WHERE id = ANY($1) ORDER BY id FOR SHARE";
+    let rows = of_runnables(connection, STATES, jobs, |id| {
+        matches!(id, RunnableId::Workflow(_))
+    });
+    let rows = rows.await?;
+    let rows = rows.iter();
+    rows.map(|row| {
+        let state = named(&get::<String>(row, "state")?)?;
+        Ok((get(row, "id")?, (state, get(row, "waiting_runs")?)))
+    })
+    .collect()
+}
+
+/// The rows of those of the runnables that are of a kind.
+async fn of_runnables(
+    connection: &Connection,
+    sql: &str,
+    jobs: &[Queued],
+    is_wanted: impl Fn(&RunnableId) -> bool,
+) -> Result<Vec<Row>, StoreError> {
+    let runnables = jobs.iter().map(|(invocation, _)| &invocation.runnable);
+    let wanted = runnables.filter(|runnable| is_wanted(runnable));
+    let ids: Vec<&str> = wanted.map(RunnableId::as_str).collect();
+    match ids.is_empty() {
+        true => Ok(Vec::new()),
+        false => connection
+            .query(sql, &[&ids])
+            .await
+            .map_err(failed("queueing invocations")),
     }
-    match states.get(runnable.as_str()) {
-        None | Some(SourceState::Deleting) => Err(emitters::gone(runnable)),
-        Some(SourceState::Inactive) => {
-            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
-        }
+}
+
+fn source_takes(invocation: &NewInvocation, state: Option<&SourceState>) -> Result<(), Conflict> {
+    let runnable = || Entity::Runnable(invocation.runnable.clone());
+    match state {
+        None | Some(SourceState::Deleting) => Err(Conflict::Gone(runnable())),
+        Some(SourceState::Inactive) => Err(Conflict::Inactive(runnable())),
         Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
     }
 }
 
-async fn check_workflow_takes(
-    connection: &Connection,
+fn workflow_takes(
     invocation: &NewInvocation,
-    id: &WorkflowId,
-) -> Result<(), StoreError> {
-    let runnable = &invocation.runnable;
-    match workflow_state::state(connection, id.as_str()).await? {
-        None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
+    state: Option<WorkflowState>,
+) -> Result<(), Conflict> {
+    let runnable = || Entity::Runnable(invocation.runnable.clone());
+    match state {
+        None | Some(WorkflowState::Deleting) => Err(Conflict::Gone(runnable())),
         Some(WorkflowState::Inactive) if !invocation.trigger.is_by_hand() => {
-            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+            Err(Conflict::Inactive(runnable()))
         }
-        Some(WorkflowState::Active | WorkflowState::Inactive) => {
-            match waiting_runs::has_room(connection, id.as_str()).await? {
-                true => Ok(()),
-                false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
-            }
-        }
+        Some(WorkflowState::Active | WorkflowState::Inactive) => Ok(()),
     }
 }
 
@@ -114,26 +180,26 @@ fn term((invocation, lease): &Queued, held: &Locked) -> Option<LeaseTerm> {
     (is_its && is_due && held.under(lease).is_ok()).then_some(*term)
 }
 
-fn lease_of(job: &Queued, held: &Locked) -> Option<Lease> {
-    term(job, held).map(|term| Lease {
-        invocation_id: job.0.id.clone(),
+fn lease_of(invocation: &NewInvocation, term: LeaseTerm) -> Lease {
+    Lease {
+        invocation_id: invocation.id.clone(),
         epoch: term.epoch,
         attempt: 1,
-    })
+    }
 }
 
-/// Writes rows, and returns the ids of those that were not there.
+/// Writes rows. One that another step has written meanwhile is found by the next try.
 async fn insert(
     connection: &Connection,
     rows: &[(&NewInvocation, Option<LeaseTerm>)],
-) -> Result<HashSet<String>, StoreError> {
+) -> Result<(), StoreError> {
     if rows.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(());
     }
     let triggers = rows.iter().map(|(row, _)| name_of(&row.trigger));
     let triggers: Vec<String> = triggers.collect::<Result<_, _>>()?;
-    let inserted = connection
-        .query(
+    connection
+        .execute(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
                                       lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms, timer_prop,
                                       state)
@@ -144,8 +210,7 @@ async fn insert(
                   WITH ORDINALITY
                   AS row (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch, lease_expires_at_ms,
                           attempt, request_id, traceparent, due_at_ms, timer_prop, state, number)
-             ORDER BY number
-             ON CONFLICT (id) DO NOTHING RETURNING id",
+             ORDER BY number",
             &[
                 &list(rows, |(row, _)| row.id.as_str()),
                 &list(rows, |(row, _)| row.runnable.as_str()),
@@ -164,6 +229,6 @@ async fn insert(
             ],
         )
         .await
-        .map_err(failed("queueing invocations"))?;
-    inserted.iter().map(|row| get(row, "id")).collect()
+        .map_err(failed("queueing invocations"))
+        .map(drop)
 }

@@ -1,52 +1,72 @@
-//! The steps of sources that share transactions: requests that are queued, and the commits of runs.
+//! The steps that share transactions: invocations that are queued, and the commits of runs.
 
 use std::sync::Arc;
 
-use headwater_store::{Lease, RunCommit, StoreError};
+use headwater_model::id::RunnableId;
+use headwater_store::{RunCommit, StoreError};
 
 use crate::{
     connection::Connection,
     database::{Database, Transaction},
-    enqueue::{self, Queued},
+    enqueue::{self, Queued, QueuedResult},
     group::Group,
     run_commit::{self, Order},
 };
 
-type QueuedResult = Result<Option<Lease>, StoreError>;
 type CommitResults = Vec<Result<(), StoreError>>;
 
 /// The groups, each of which has one transaction under way at a time.
 pub(crate) struct Grouped {
     queued: Group<Queued, QueuedResult>,
-    commits: Group<Arc<[RunCommit]>, CommitResults>,
+    of_sources: Group<Arc<[RunCommit]>, CommitResults>,
+    of_workflows: Group<Arc<[RunCommit]>, CommitResults>,
 }
 
 impl Grouped {
     pub(crate) fn start(database: &Arc<Database>) -> Self {
-        let (queueing, committing) = (Arc::clone(database), Arc::clone(database));
+        let queueing = Arc::clone(database);
         Self {
             queued: Group::start(
                 |(invocation, _)| invocation.event.get().len(),
                 move |jobs| queue(Arc::clone(&queueing), jobs),
             ),
-            commits: Group::start(
-                |commits| commits.iter().map(bytes).sum(),
-                move |jobs| commit(Arc::clone(&committing), jobs),
-            ),
+            of_sources: commits(database, Transaction::LockingInTurn),
+            // Runs of workflows depend on each other: on answers to their waits, and on what they call.
+            of_workflows: commits(database, Transaction::Appending),
         }
     }
 
-    /// Queues an invocation of a source, leased if the lease is the current one and it is due.
+    /// Queues an invocation, leased if the lease is the current one and it is due.
     pub(crate) async fn enqueue(&self, job: Queued) -> QueuedResult {
         self.queued.run(job).await?
     }
 
-    /// Commits runs of sources; one result of each.
+    /// Commits runs; one result of each.
     pub(crate) async fn commit(&self, commits: Arc<[RunCommit]>) -> CommitResults {
         let count = commits.len();
-        let committed = self.commits.run(commits).await;
+        let are_of_sources = commits.iter().all(|commit| match commit.runnable() {
+            RunnableId::Source(_) => true,
+            RunnableId::Workflow(_) => false,
+        });
+        let group = match are_of_sources {
+            true => &self.of_sources,
+            false => &self.of_workflows,
+        };
+        let committed = group.run(commits).await;
         committed.unwrap_or_else(|error| of_each(count, &error))
     }
+}
+
+/// A group of commits that share such a transaction.
+fn commits(
+    database: &Arc<Database>,
+    transaction: Transaction,
+) -> Group<Arc<[RunCommit]>, CommitResults> {
+    let database = Arc::clone(database);
+    Group::start(
+        |commits: &Arc<[RunCommit]>| commits.iter().map(bytes).sum(),
+        move |jobs| commit(Arc::clone(&database), transaction, jobs),
+    )
 }
 
 fn bytes(commit: &RunCommit) -> usize {
@@ -71,34 +91,54 @@ fn is_of_one(error: &StoreError) -> bool {
 }
 
 async fn queue(database: Arc<Database>, jobs: Arc<[Queued]>) -> Vec<QueuedResult> {
-    match queue_together(&database, &jobs).await {
+    let together = match queue_together(&database, &jobs).await {
         Ok(results) => results,
         Err(error) if is_of_one(&error) && jobs.len() > 1 => {
             let mut results = Vec::with_capacity(jobs.len());
             for job in jobs.chunks(1) {
                 let queued = queue_together(&database, job).await;
-                results.push(queued.and_then(|mut results| results.remove(0)));
+                results.push(match queued {
+                    Ok(mut results) => results.remove(0),
+                    Err(error) => Some(Err(error)),
+                });
             }
             results
         }
-        Err(error) => of_each(jobs.len(), &error),
+        Err(error) => return of_each(jobs.len(), &error),
+    };
+    let mut results = Vec::with_capacity(jobs.len());
+    for (job, together) in jobs.iter().zip(together) {
+        results.push(match together {
+            Some(result) => result,
+            None => queue_alone(&database, job).await,
+        });
     }
+    results
 }
 
 async fn queue_together(
     database: &Database,
     jobs: &[Queued],
-) -> Result<Vec<QueuedResult>, StoreError> {
-    let queue = |connection: Connection| async move { enqueue::all(&connection, jobs).await };
+) -> Result<Vec<Option<QueuedResult>>, StoreError> {
+    let queue = |connection: Connection| async move { enqueue::together(&connection, jobs).await };
     database.run(Transaction::Locking, queue).await
 }
 
-async fn commit(database: Arc<Database>, jobs: Arc<[Arc<[RunCommit]>]>) -> Vec<CommitResults> {
+async fn queue_alone(database: &Database, job: &Queued) -> QueuedResult {
+    let queue = |connection: Connection| async move { enqueue::alone(&connection, job).await };
+    database.run(Transaction::Writing, queue).await
+}
+
+async fn commit(
+    database: Arc<Database>,
+    transaction: Transaction,
+    jobs: Arc<[Arc<[RunCommit]>]>,
+) -> Vec<CommitResults> {
     let commits: Vec<&RunCommit> = jobs.iter().flat_map(|job| job.iter()).collect();
-    let results = match commit_together(&database, &commits).await {
+    let results = match commit_together(&database, transaction, &commits).await {
         Ok(results) => results,
         Err(error) if is_of_one(&error) && commits.len() > 1 => {
-            commit_apart(&database, &commits).await
+            commit_apart(&database, transaction, &commits).await
         }
         Err(error) => of_each(commits.len(), &error),
     };
@@ -109,23 +149,29 @@ async fn commit(database: Arc<Database>, jobs: Arc<[Arc<[RunCommit]>]>) -> Vec<C
 
 async fn commit_together(
     database: &Database,
+    transaction: Transaction,
     commits: &[&RunCommit],
 ) -> Result<CommitResults, StoreError> {
     let commit = |connection: Connection| async move {
         // Boxed: a future of all that a commit does is large.
         Box::pin(run_commit::commit_all(&connection, commits)).await
     };
-    database.run(Transaction::LockingInTurn, commit).await
+    database.run(transaction, commit).await
 }
 
 /// Commits each in a transaction of its own, in their order.
-async fn commit_apart(database: &Database, commits: &[&RunCommit]) -> CommitResults {
+async fn commit_apart(
+    database: &Database,
+    transaction: Transaction,
+    commits: &[&RunCommit],
+) -> CommitResults {
     let mut order = Order::default();
     let mut results = CommitResults::with_capacity(commits.len());
     for commit in commits {
+        let one = std::slice::from_ref(commit);
         let result = match order.check(commit) {
             Err(error) => Err(error),
-            Ok(()) => match commit_together(database, std::slice::from_ref(commit)).await {
+            Ok(()) => match commit_together(database, transaction, one).await {
                 Ok(mut results) => results.remove(0),
                 Err(error) => Err(error),
             },

@@ -1,13 +1,13 @@
 //! The rows of invocations: claimed, given back, ended or left with a checkpoint.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use futures::try_join;
 use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
-use headwater_store::{
-    AfterRun, Claimed, Conflict, InvocationEnd, Lease, LeaseTerm, NodeEpoch, StoreError, WorkLimit,
-    WorkflowState,
-};
+use headwater_store::{Claimed, Lease, LeaseTerm, NodeEpoch, StoreError, WorkLimit, WorkflowState};
 use serde_json::value::RawValue;
 use tokio_postgres::Row;
 
@@ -276,87 +276,87 @@ pub(crate) async fn delete(connection: &Connection, ended: &[Ended]) -> Result<(
     try_join!(deleted, queued_events::remove(connection, &queued)).map(drop)
 }
 
-/// Writes the state of an invocation that goes on, or its checkpoint, if the lease still holds.
+/// An invocation that does not end with a commit.
+pub(crate) struct GoingOn<'a> {
+    pub(crate) runnable: &'a str,
+    pub(crate) lease: &'a Lease,
+    pub(crate) state: &'a RawValue,
+    /// The time at which it becomes due, of one that is left until then.
+    pub(crate) due_at_ms: Option<EpochMs>,
+    pub(crate) has_scheduled: bool,
+}
+
+/// Writes the states of invocations that go on, and the checkpoints of those that are left, each once and if its lease still
+/// holds. Returns the ids of those of which it does.
 pub(crate) async fn go_on(
     connection: &Connection,
-    runnable: &str,
-    end: &InvocationEnd,
-    has_scheduled: bool,
-) -> Result<(), StoreError> {
-    let lease = &end.lease;
-    let is_leased = match &end.then {
-        AfterRun::Ended => return Ok(()),
-        AfterRun::GoesOn { state } => {
-            note(connection, runnable, lease, state, has_scheduled).await?
-        }
-        AfterRun::Checkpoint { state, due_at_ms } => {
-            let due = (&**state, *due_at_ms);
-            leave(connection, runnable, lease, due, has_scheduled).await?
-        }
-    };
-    match is_leased {
-        true => Ok(()),
-        false => Err(Conflict::LeaseLost.into()),
+    going_on: &[GoingOn<'_>],
+) -> Result<HashSet<String>, StoreError> {
+    let (noted, left): (Vec<_>, Vec<_>) = going_on.iter().partition(|of| of.due_at_ms.is_none());
+    let (noted, left) = try_join!(note(connection, &noted), leave(connection, &left))?;
+    let written = noted.iter().chain(&left);
+    written.map(|row| get(row, "id")).collect()
+}
+
+/// Writes the states of invocations that go on. They count as begun once from here.
+async fn note(connection: &Connection, going_on: &[&GoingOn<'_>]) -> Result<Vec<Row>, StoreError> {
+    if going_on.is_empty() {
+        return Ok(Vec::new());
     }
-}
-
-/// Writes the state of an invocation that goes on, if the lease still holds. It counts as begun once from here.
-async fn note(
-    connection: &Connection,
-    runnable: &str,
-    lease: &Lease,
-    state: &RawValue,
-    has_scheduled: bool,
-) -> Result<bool, StoreError> {
-    let noted = connection
-        .execute(
+    connection
+        .query(
             "UPDATE invocations
-             SET state = $5, has_scheduled = (has_scheduled OR $6), given_back = attempt - 1, has_begun = TRUE
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+             SET state = going_on.state, has_scheduled = (invocations.has_scheduled OR going_on.has_scheduled),
+                 given_back = invocations.attempt - 1, has_begun = TRUE
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[])
+                  AS going_on (id, epoch, attempt, runnable, state, has_scheduled)
+             WHERE invocations.id = going_on.id AND lease_epoch = epoch AND invocations.attempt = going_on.attempt
+               AND runnable_id = runnable
+             RETURNING invocations.id",
             &[
-                &lease.invocation_id.as_str(),
-                &signed(lease.epoch.0),
-                &signed(lease.attempt),
-                &runnable,
-                &state.get(),
-                &has_scheduled,
+                &list(going_on, |of| of.lease.invocation_id.as_str()),
+                &list(going_on, |of| signed(of.lease.epoch.0)),
+                &list(going_on, |of| signed(of.lease.attempt)),
+                &list(going_on, |of| of.runnable),
+                &list(going_on, |of| of.state.get()),
+                &list(going_on, |of| of.has_scheduled),
             ],
         )
         .await
-        .map_err(failed("noting the state of an invocation"))?;
-    Ok(noted > 0)
+        .map_err(failed("noting the state of invocations"))
 }
 
-/// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds. With an answer to one of
-/// its waits that came meanwhile it is due at once.
-async fn leave(
-    connection: &Connection,
-    runnable: &str,
-    lease: &Lease,
-    (state, due_at_ms): (&RawValue, EpochMs),
-    has_scheduled: bool,
-) -> Result<bool, StoreError> {
-    let left = connection
-        .execute(
+/// Writes the checkpoints of invocations, with the time each becomes due. With an answer to one of its waits that came
+/// meanwhile it is due at once.
+async fn leave(connection: &Connection, left: &[&GoingOn<'_>]) -> Result<Vec<Row>, StoreError> {
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    connection
+        .query(
             "UPDATE invocations
-             SET state = $5, has_scheduled = (has_scheduled OR $7), given_back = attempt, has_begun = TRUE,
-                 lease_epoch = NULL, lease_expires_at_ms = NULL,
-                 due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions WHERE run_id = $1 AND NOT is_applied)
-                                  THEN 0 ELSE $6::bigint END
-             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3 AND runnable_id = $4",
+             SET state = checkpoint.state, has_scheduled = (invocations.has_scheduled OR checkpoint.has_scheduled),
+                 given_back = invocations.attempt, has_begun = TRUE, lease_epoch = NULL, lease_expires_at_ms = NULL,
+                 due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions
+                                               WHERE run_id = invocations.id AND NOT is_applied)
+                                  THEN 0 ELSE checkpoint.due_at_ms END
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::boolean[])
+                  AS checkpoint (id, epoch, attempt, runnable, state, due_at_ms, has_scheduled)
+             WHERE invocations.id = checkpoint.id AND lease_epoch = epoch AND invocations.attempt = checkpoint.attempt
+               AND runnable_id = runnable
+             RETURNING invocations.id",
             &[
-                &lease.invocation_id.as_str(),
-                &signed(lease.epoch.0),
-                &signed(lease.attempt),
-                &runnable,
-                &state.get(),
-                &signed(due_at_ms),
-                &has_scheduled,
+                &list(left, |of| of.lease.invocation_id.as_str()),
+                &list(left, |of| signed(of.lease.epoch.0)),
+                &list(left, |of| signed(of.lease.attempt)),
+                &list(left, |of| of.runnable),
+                &list(left, |of| of.state.get()),
+                &list(left, |of| of.due_at_ms.map(signed)),
+                &list(left, |of| of.has_scheduled),
             ],
         )
         .await
-        .map_err(failed("leaving an invocation"))?;
-    Ok(left > 0)
+        .map_err(failed("leaving invocations"))
 }
 
 /// The due time of the next invocation that is not due yet.

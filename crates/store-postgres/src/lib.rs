@@ -65,6 +65,7 @@ mod run_expiry;
 mod run_hours;
 mod run_keys;
 mod run_places;
+mod run_progress;
 mod run_records;
 mod run_retention;
 mod run_search;

@@ -10,8 +10,7 @@ use headwater_store::{
 };
 
 use crate::{
-    backlog, database::Transaction, emitters, enqueue, grouped, invocations, living, run_commit,
-    store::PostgresStore, timers,
+    backlog, database::Transaction, emitters, invocations, living, store::PostgresStore, timers,
 };
 
 #[async_trait]
@@ -21,14 +20,7 @@ impl WorkQueue for PostgresStore {
         invocation: NewInvocation,
         lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError> {
-        let queued = (invocation, lease);
-        if let RunnableId::Source(_) = queued.0.runnable {
-            return self.grouped.enqueue(queued).await;
-        }
-        // A run of a workflow depends on the number of those that wait.
-        let queued = std::slice::from_ref(&queued);
-        let queue = |connection| async move { enqueue::all(&connection, queued).await };
-        self.write(queue).await?.remove(0)
+        self.grouped.enqueue((invocation, lease)).await
     }
 
     async fn claim(
@@ -96,24 +88,7 @@ impl WorkQueue for PostgresStore {
     }
 
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
-        let are_of_sources = commits.iter().all(|commit| match commit.runnable() {
-            RunnableId::Source(_) => true,
-            RunnableId::Workflow(_) => false,
-        });
-        if are_of_sources {
-            return self.grouped.commit(commits).await;
-        }
-        // Runs of workflows depend on each other: on answers to their waits, and on what they call.
-        let commits: Vec<&RunCommit> = commits.iter().collect();
-        let commits = &commits[..];
-        let commit = |connection| async move {
-            Box::pin(run_commit::commit_all(&connection, commits)).await
-        };
-        let committed = match commits.iter().any(|commit| !commit.events.is_empty()) {
-            true => self.append(commit).await,
-            false => self.write(commit).await,
-        };
-        committed.unwrap_or_else(|error| grouped::of_each(commits.len(), &error))
+        self.grouped.commit(commits).await
     }
 
     async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {

@@ -5,23 +5,31 @@ use headwater_store::StoreError;
 
 use crate::{
     connection::{Connection, Params, failed},
-    row::{list, signed},
+    row::list,
 };
 
-/// Counts one more.
+/// Counts more invocations of owners, each with its bytes.
 pub(crate) async fn add(
     connection: &Connection,
-    owner: &str,
-    bytes: u64,
+    invocations: &[(&str, i64)],
 ) -> Result<(), StoreError> {
+    if invocations.is_empty() {
+        return Ok(());
+    }
     connection
         .execute(
-            "INSERT INTO queued_events AS queued (owner_id, invocations, bytes) VALUES ($1, 1, $2)
-             ON CONFLICT (owner_id) DO UPDATE SET invocations = queued.invocations + 1, bytes = queued.bytes + $2",
-            &[&owner, &signed(bytes)],
+            "INSERT INTO queued_events AS queued (owner_id, invocations, bytes)
+             SELECT owner_id, count(*), sum(bytes)::bigint
+             FROM unnest($1::text[], $2::bigint[]) AS one (owner_id, bytes) GROUP BY owner_id ORDER BY owner_id
+             ON CONFLICT (owner_id) DO UPDATE
+             SET invocations = queued.invocations + excluded.invocations, bytes = queued.bytes + excluded.bytes",
+            &[
+                &list(invocations, |(owner, _)| *owner),
+                &list(invocations, |(_, bytes)| *bytes),
+            ],
         )
         .await
-        .map_err(failed("counting a queued event"))
+        .map_err(failed("counting queued events"))
         .map(drop)
 }
 

@@ -1,7 +1,7 @@
 //! The commit of runs: of each all of its effects, or none. However many they are, and of however many runnables, each table
 //! takes one statement, and statements that need nothing of each other are sent together.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures::try_join;
 use headwater_model::{
@@ -9,7 +9,7 @@ use headwater_model::{
     id::{EventId, RunnableId},
 };
 use headwater_store::{
-    AfterRun, Conflict, Lease, Owner, RunCommit, RunnableLease, StoreError, classes_of,
+    AfterRun, Conflict, Lease, RunCommit, RunnableLease, StoreError, classes_of,
 };
 
 use crate::{
@@ -17,8 +17,9 @@ use crate::{
     connection::Connection,
     counted_events::Change,
     emitters::{self, Locked, Moved},
-    invocations::{self, Ended},
-    key_writes, run_places,
+    invocations::{self, Ended, GoingOn},
+    key_writes,
+    run_progress::{self, Advanced},
     run_records::{self, Ending},
     run_retention,
     usage::Spent,
@@ -38,13 +39,17 @@ pub(crate) async fn commit_all(
         .iter()
         .filter_map(|commit| ended_by(commit))
         .collect();
-    let (locked, leased) = try_join!(
+    let ended = commits.iter().filter(|commit| commit.ended.is_some());
+    let ended: Vec<&str> = ended.map(|commit| commit.run_id.as_str()).collect();
+    let (locked, leased, recorded) = try_join!(
         Locked::of(connection, &leases),
-        invocations::leased(connection, &ends)
+        invocations::leased(connection, &ends),
+        run_records::recorded(connection, &ended),
     )?;
     let mut batch = Batch {
         locked: &locked,
         leased,
+        recorded,
         emitters: BTreeMap::new(),
         events: Vec::new(),
         ended: Vec::new(),
@@ -53,21 +58,22 @@ pub(crate) async fn commit_all(
     };
     let mut order = Order::default();
     let mut results = Vec::with_capacity(commits.len());
-    for commit in commits {
-        let taken = match order.check(commit) {
-            Ok(()) => batch.take(connection, commit).await,
-            Err(error) => Err(error),
-        };
-        let result = refusable(taken)?;
-        order.note(commit, &result);
-        results.push(result);
+    for wave in waves(commits) {
+        let gone_on = go_on(connection, &locked, &order, wave).await?;
+        for commit in wave {
+            let taken = order.check(commit);
+            let result = refusable(taken.and_then(|()| batch.take(commit, &gone_on)))?;
+            order.note(commit, &result);
+            results.push(result);
+        }
     }
     let taken = commits.iter().zip(&results);
     let taken: Vec<&RunCommit> = taken
         .filter(|(_, result)| result.is_ok())
         .map(|(commit, _)| *commit)
         .collect();
-    batch.write(connection, &taken).await?;
+    // Boxed: a future of all that commits write is large.
+    Box::pin(batch.write(connection, &taken)).await?;
     Ok(results)
 }
 
@@ -84,6 +90,57 @@ pub(crate) async fn commit_together(
 
 fn key_of(lease: &RunnableLease) -> (&str, u64, u64) {
     (lease.runnable.as_str(), lease.epoch.0, lease.fence)
+}
+
+/// The commits in parts, in none of which an invocation goes on before another commit of it or of its runnable's dedupe.
+fn waves<'a, 'c>(commits: &'c [&'a RunCommit]) -> impl Iterator<Item = &'c [&'a RunCommit]> {
+    let mut seen = HashSet::new();
+    commits.chunk_by(move |before, commit| {
+        seen.insert(&before.run_id);
+        let goes_on = seen.insert(&commit.run_id) && commit.dedupe.is_none();
+        if !goes_on {
+            seen.clear();
+        }
+        goes_on
+    })
+}
+
+/// Writes the states of the invocations of a wave that go on, and returns the ids of those whose leases hold.
+async fn go_on(
+    connection: &Connection,
+    locked: &Locked,
+    order: &Order<'_>,
+    wave: &[&RunCommit],
+) -> Result<HashSet<String>, StoreError> {
+    let may =
+        |commit: &&&RunCommit| order.check(commit).is_ok() && locked.under(&commit.lease).is_ok();
+    let going_on = wave
+        .iter()
+        .filter(may)
+        .filter_map(|commit| going_on(commit));
+    let going_on: Vec<GoingOn<'_>> = going_on.collect();
+    invocations::go_on(connection, &going_on).await
+}
+
+/// The invocation that goes on after a commit, if any.
+fn going_on(commit: &RunCommit) -> Option<GoingOn<'_>> {
+    let end = commit.invocation.as_ref()?;
+    let (state, due_at_ms) = match &end.then {
+        AfterRun::Ended => return None,
+        AfterRun::GoesOn { state } => (state, None),
+        AfterRun::Checkpoint { state, due_at_ms } => (state, Some(*due_at_ms)),
+    };
+    Some(GoingOn {
+        runnable: commit.runnable().as_str(),
+        lease: &end.lease,
+        state,
+        due_at_ms,
+        has_scheduled: has_scheduled(commit),
+    })
+}
+
+fn has_scheduled(commit: &RunCommit) -> bool {
+    commit.events.iter().any(|event| event.scheduled.is_some())
 }
 
 /// The invocation that a commit ends, if any.
@@ -138,10 +195,12 @@ struct Batch<'a> {
     locked: &'a Locked,
     /// The invocations that commits end, by id.
     leased: HashMap<String, Ended>,
+    /// Runs that have records.
+    recorded: HashSet<String>,
     emitters: BTreeMap<&'a str, Held<'a>>,
     events: Vec<Appended<'a>>,
     ended: Vec<Ended>,
-    runs: Vec<(Ending<'a>, &'a RunCommit)>,
+    runs: Vec<Ending<'a>>,
     spent: Spent,
 }
 
@@ -154,18 +213,17 @@ struct Held<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Takes one commit. Refusals come before any write.
-    async fn take(
-        &mut self,
-        connection: &Connection,
-        commit: &'a RunCommit,
-    ) -> Result<(), StoreError> {
+    /// Takes one commit, or refuses it. `gone_on`: the invocations of its wave that go on.
+    fn take(&mut self, commit: &'a RunCommit, gone_on: &HashSet<String>) -> Result<(), StoreError> {
         let emitter = self.locked.under(&commit.lease)?;
         let id = commit.runnable().as_str();
-        let mut has_scheduled = commit.events.iter().any(|event| event.scheduled.is_some());
+        let mut has_scheduled = has_scheduled(commit);
         let mut caused_by = None;
         if let Some(end) = &commit.invocation {
-            invocations::go_on(connection, id, end, has_scheduled).await?;
+            let is_leased = || gone_on.contains(end.lease.invocation_id.as_str());
+            if ended_by(commit).is_none() && !is_leased() {
+                return Err(Conflict::LeaseLost.into());
+            }
             if let Some(leased) = self.leased.get_mut(end.lease.invocation_id.as_str()) {
                 leased.had_scheduled |= has_scheduled;
             }
@@ -183,23 +241,26 @@ impl<'a> Batch<'a> {
             events: Change::default(),
             has_moved: false,
         });
-        let run_id = Some(commit.run_id.as_str());
+        let run = commit.run_id.as_str();
         let place = (id, &mut held.last);
-        self.events
-            .extend(append::placed(place, run_id, &commit.events, commit.now_ms));
+        let events = append::placed(place, Some(run), &commit.events, commit.now_ms);
+        self.events.extend(events);
         held.has_moved |= !commit.events.is_empty() || commit.dedupe.is_some();
         held.events.append(&commit.events);
         held.dedupe = commit.dedupe.as_ref().or(held.dedupe);
-        if let Some(ended) = &commit.ended {
-            let ending = Ending {
+        if let Some(ended) = &commit.ended
+            && self.recorded.insert(run.to_owned())
+        {
+            self.spent
+                .count_run(&emitter.owner, ended, commit.unrecorded);
+            self.runs.push(Ending {
                 id: &commit.run_id,
                 runnable: id,
                 ended,
                 caused_by,
                 last: held.last,
                 has_scheduled,
-            };
-            self.runs.push((ending, commit));
+            });
         }
         self.spent.add(&emitter.owner, commit.usage, commit.now_ms);
         Ok(())
@@ -217,7 +278,7 @@ impl<'a> Batch<'a> {
             events,
             ended,
             runs,
-            mut spent,
+            spent,
             ..
         } = self;
         let classes = taken.iter().flat_map(|commit| {
@@ -226,7 +287,7 @@ impl<'a> Batch<'a> {
         });
         let untrimmed: BTreeSet<_> = classes.collect();
         let untrimmed: Vec<_> = untrimmed.into_iter().collect();
-        let with_runs: BTreeSet<_> = runs.iter().map(|(run, _)| run.runnable).collect();
+        let with_runs: BTreeSet<_> = runs.iter().map(|run| run.runnable).collect();
         let with_runs: Vec<_> = with_runs.into_iter().collect();
         let moved = emitters.into_iter().filter(|(_, held)| held.has_moved);
         let moved = moved.map(|(emitter, held)| Moved {
@@ -236,8 +297,7 @@ impl<'a> Batch<'a> {
             events: held.events,
         });
         let moved: Vec<_> = moved.collect();
-        let (runs, of): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
-        let (_, _, _, _, mut recorded, _, _) = try_join!(
+        try_join!(
             invocations::delete(connection, &ended),
             append::insert(connection, &events),
             emitters::move_on(connection, &moved),
@@ -245,36 +305,13 @@ impl<'a> Batch<'a> {
             run_records::insert(connection, &runs),
             append::note_untrimmed(connection, &untrimmed),
             run_retention::note_untrimmed(connection, &with_runs),
+            spent.write(connection),
         )?;
-        for (run, commit) in runs.iter().zip(of) {
-            if recorded.remove(run.id.as_str()) {
-                let owner = &locked.under(&commit.lease)?.owner;
-                spent.count_run(owner, run.ended, commit.unrecorded);
-            }
-        }
+        let mut advanced = Vec::new();
         for commit in taken {
             let owner = &locked.under(&commit.lease)?.owner;
-            write_progress(connection, owner, commit).await?;
+            advanced.extend(Advanced::by(commit, owner));
         }
-        spent.write(connection).await
-    }
-}
-
-/// Writes what a commit does to a run of a workflow.
-async fn write_progress(
-    connection: &Connection,
-    owner: &Owner,
-    commit: &RunCommit,
-) -> Result<(), StoreError> {
-    let Some(progress) = &commit.progress else {
-        return Ok(());
-    };
-    let of = (&commit.run_id, commit.runnable());
-    run_places::write(connection, of, owner, progress, commit.now_ms).await?;
-    match (&commit.ended, &progress.details) {
-        (Some(_), Some(details)) => {
-            run_places::write_details(connection, commit.run_id.as_str(), details).await
-        }
-        _ => Ok(()),
+        run_progress::write(connection, &advanced).await
     }
 }

@@ -1,4 +1,5 @@
-//! The rows of runs of workflows: places, large values, answers to waits; and their end with the run's record.
+//! The rows of runs of workflows, read and deleted: places, large values, answers to waits. Not responsible for what commits
+//! write to them.
 
 use bytes::Bytes;
 use headwater_model::{
@@ -7,8 +8,7 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    NewInvocation, OpenRun, PlaceWrite, RunProgress, StoreError, WaitId, WaitResolution,
-    WaitResolved, WorkflowState,
+    OpenRun, PlaceWrite, StoreError, WaitId, WaitResolution, WaitResolved, WorkflowState,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,111 +17,9 @@ use tokio_postgres::Row;
 use crate::{
     connection::{Connection, Params, failed},
     queued_events,
-    row::{get, json, name_of, named, parsed, raw, raw_opt, signed, unsigned},
-    send_rows, workflow_state,
+    row::{get, json, named, parsed, raw, raw_opt, signed, unsigned},
+    workflow_state,
 };
-
-/// Writes a commit's effects on its run.
-pub(crate) async fn write(
-    connection: &Connection,
-    (run_id, runnable): (&InvocationId, &RunnableId),
-    emitter: &headwater_store::Owner,
-    progress: &RunProgress,
-    now_ms: EpochMs,
-) -> Result<(), StoreError> {
-    let failed = failed("writing a run's places");
-    for place in &progress.places {
-        connection
-            .execute(
-                "INSERT INTO run_places (run_id, path, body) VALUES ($1, $2, $3)
-                 ON CONFLICT (run_id, path) DO UPDATE SET body = $3",
-                &[&run_id.as_str(), &place.path, &place.body.get()],
-            )
-            .await
-            .map_err(&failed)?;
-    }
-    for blob in &progress.blobs {
-        connection
-            .execute(
-                "INSERT INTO run_blobs (run_id, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                &[&run_id.as_str(), &blob.hash, &&blob.bytes[..]],
-            )
-            .await
-            .map_err(&failed)?;
-    }
-    for wait in &progress.applied {
-        connection
-            .execute(
-                "UPDATE run_resolutions SET is_applied = TRUE WHERE run_id = $1 AND path = $2 AND generation = $3",
-                &[&run_id.as_str(), &wait.path, &signed(wait.generation)],
-            )
-            .await
-            .map_err(&failed)?;
-    }
-    for send in &progress.sends {
-        send_rows::queue(connection, (run_id, runnable), emitter, send, now_ms).await?;
-    }
-    for call in &progress.calls {
-        queue_call(connection, call).await?;
-    }
-    for answer in &progress.resolves {
-        resolve(connection, answer, now_ms).await?;
-    }
-    match progress.is_forgotten {
-        true => forget(connection, run_id.as_str()).await,
-        false => Ok(()),
-    }
-}
-
-/// Deletes everything of a run that has ended but its record; sends that have not ended go at their end.
-async fn forget(connection: &Connection, run_id: &str) -> Result<(), StoreError> {
-    const OF_RUN: [&str; 5] = [
-        "UPDATE sends SET is_forgotten = TRUE WHERE run_id = $1 AND state = 'pending'",
-        "DELETE FROM sends WHERE run_id = $1 AND state <> 'pending'",
-        "DELETE FROM run_places WHERE run_id = $1",
-        "DELETE FROM run_blobs WHERE run_id = $1",
-        "DELETE FROM run_resolutions WHERE run_id = $1",
-    ];
-    for sql in OF_RUN {
-        connection
-            .execute(sql, &[&run_id])
-            .await
-            .map_err(failed("forgetting a run"))?;
-    }
-    Ok(())
-}
-
-/// Queues a called run; one whose workflow takes none is passed over.
-async fn queue_call(connection: &Connection, call: &NewInvocation) -> Result<(), StoreError> {
-    if workflow_state::state(connection, call.runnable.as_str())
-        .await?
-        .is_none()
-    {
-        return Ok(());
-    }
-    connection
-        .execute(
-            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, request_id,
-                                      traceparent, due_at_ms, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
-            &[
-                &call.id.as_str(),
-                &call.runnable.as_str(),
-                &name_of(&call.trigger)?,
-                &call.via,
-                &call.event.get(),
-                &signed(call.hops),
-                &signed(call.now_ms),
-                &call.origin.request_id(),
-                &call.origin.trace.as_ref().map(ToString::to_string),
-                &signed(call.due_at_ms),
-                &call.state.as_ref().map(|state| state.get()),
-            ],
-        )
-        .await
-        .map_err(failed("queueing a called run"))
-        .map(drop)
-}
 
 pub(crate) async fn places(
     connection: &Connection,
@@ -195,23 +93,6 @@ async fn one_json(
         Some(row) => raw_opt(row, "json"),
         None => Ok(None),
     }
-}
-
-/// Writes the details of a run beside its record.
-pub(crate) async fn write_details(
-    connection: &Connection,
-    run_id: &str,
-    details: &RawValue,
-) -> Result<(), StoreError> {
-    connection
-        .execute(
-            "INSERT INTO run_details (run_id, details) VALUES ($1, $2)
-             ON CONFLICT (run_id) DO UPDATE SET details = $2",
-            &[&run_id, &details.get()],
-        )
-        .await
-        .map_err(failed("recording a run"))
-        .map(drop)
 }
 
 const OPEN: &str = "SELECT id, runnable_id, trigger, timer_prop, queued_at_ms, due_at_ms,

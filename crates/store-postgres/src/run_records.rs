@@ -44,28 +44,38 @@ impl Ending<'_> {
     }
 }
 
-/// Writes the records of runs. Returns the ids of those that had none.
-pub(crate) async fn insert(
+/// Those of the runs that have records.
+pub(crate) async fn recorded(
     connection: &Connection,
-    runs: &[Ending<'_>],
+    ids: &[&str],
 ) -> Result<HashSet<String>, StoreError> {
-    if runs.is_empty() {
+    if ids.is_empty() {
         return Ok(HashSet::new());
+    }
+    let sql = "SELECT id FROM runs WHERE id = ANY($1)";
+    let found = connection.query(sql, &[&ids]).await;
+    let found = found.map_err(failed("recording runs"))?;
+    found.iter().map(|row| get(row, "id")).collect()
+}
+
+/// Writes the records of runs, which have none.
+pub(crate) async fn insert(connection: &Connection, runs: &[Ending<'_>]) -> Result<(), StoreError> {
+    if runs.is_empty() {
+        return Ok(());
     }
     let triggers = runs.iter().map(|run| name_of(&run.ended.trigger));
     let triggers: Vec<String> = triggers.collect::<Result<_, _>>()?;
     let dropped_keys = runs.iter().map(Ending::dropped_keys);
     let dropped_keys: Vec<Option<String>> = dropped_keys.collect::<Result<_, _>>()?;
-    let written = connection
-        .query(
+    connection
+        .execute(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
                                last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
              SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::bigint[],
                                   $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[],
                                   $13::text[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::boolean[],
-                                  $19::text[], $20::bigint[], $21::bigint[], $22::text[])
-             ON CONFLICT DO NOTHING RETURNING id",
+                                  $19::text[], $20::bigint[], $21::bigint[], $22::text[])",
             &[
                 &list(runs, |run| run.runnable),
                 &list(runs, |run| run.ended.outcome.is_failure()),
@@ -92,8 +102,8 @@ pub(crate) async fn insert(
             ],
         )
         .await
-        .map_err(failed("recording runs"))?;
-    written.iter().map(|row| get(row, "id")).collect()
+        .map_err(failed("recording runs"))
+        .map(drop)
 }
 
 pub(crate) async fn by_id(

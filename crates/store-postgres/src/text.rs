@@ -5,14 +5,15 @@
 use std::{borrow::Cow, error::Error};
 
 use bytes::BytesMut;
+use memchr::{memchr, memchr2};
 use tokio_postgres::types::{FromSql, FromSqlOwned, IsNull, ToSql, Type, to_sql_checked};
 
 const ESCAPE: u8 = 1;
 
 pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
-    match text.iter().any(|byte| *byte <= ESCAPE) {
-        false => Cow::Borrowed(text),
-        true => {
+    match memchr2(0, ESCAPE, text) {
+        None => Cow::Borrowed(text),
+        Some(_) => {
             let escaped = text.iter().flat_map(|byte| match byte {
                 0 => [Some(ESCAPE), Some(1)],
                 1 => [Some(ESCAPE), Some(2)],
@@ -24,9 +25,9 @@ pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
-    match text.contains(&ESCAPE) {
-        false => Cow::Borrowed(text),
-        true => {
+    match memchr(ESCAPE, text) {
+        None => Cow::Borrowed(text),
+        Some(_) => {
             let (mut bytes, mut unescaped) = (text.iter(), Vec::with_capacity(text.len()));
             while let Some(byte) = bytes.next() {
                 unescaped.push(match *byte {

@@ -85,7 +85,7 @@ impl WorkflowRuns for PostgresStore {
     }
 
     async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError> {
-        self.read(|connection| async move { run_places::resolutions(&connection, id).await })
+        self.read_one(|connection| async move { run_places::resolutions(&connection, id).await })
             .await
     }
 }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::subscribers::{FLAGS, TELLS, subscribe_all};
@@ -14,11 +14,9 @@ use crate::{
     node::Node,
     receiver::Receiver,
     report::{Budget, Line, Report, mib},
-    wire::{self, Connection},
 };
 
 const SUBSCRIPTIONS: usize = 100_000;
-const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Longer than anything stays in memory that has nothing to do.
 const REST: Duration = Duration::from_secs(9);
@@ -39,7 +37,7 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     let run = json!({ "event": Value::Null });
     node.api.call("POST", &path, &run).await?;
     let durable = begun.elapsed();
-    until_dispatched(&node).await?;
+    node.until_none("headwater_events_undispatched").await?;
     let dispatched = begun.elapsed();
     let peak = receive(&node, &mut receiver, count).await?;
     let delivered = begun.elapsed();
@@ -68,26 +66,6 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
         budget: Budget::None,
     });
     Ok(())
-}
-
-/// Until no event is left for which deliveries have to be written.
-async fn until_dispatched(node: &Node) -> Result<()> {
-    let mut connection = Connection::open(node.address()).await?;
-    let request = wire::request("GET", node.address(), "/metrics", "", "");
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let (_, metrics) = connection.exchange(&request).await?;
-        let metrics = String::from_utf8_lossy(metrics);
-        let mut lines = metrics.lines();
-        let left = lines.find_map(|line| line.strip_prefix("headwater_events_undispatched "));
-        if left.context("a node says how many events are undispatched")? == "0" {
-            return Ok(());
-        }
-        if Instant::now() > until {
-            bail!("the event was not fanned out");
-        }
-        tokio::time::sleep(LOOK).await;
-    }
 }
 
 /// The node's most memory until so many deliveries have come.

@@ -1,5 +1,7 @@
 //! Results of attempts: their effect on the deliveries, and on the health of the webhook.
 
+use std::collections::HashMap;
+
 use headwater_model::{id::WebhookId, time::EpochMs, webhook::AnswerKind};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
@@ -9,7 +11,7 @@ use crate::{
     append,
     connection::{Connection, failed},
     emitters,
-    row::{name_of, signed, to_json},
+    row::{get, list, name_of, signed, to_json},
     webhook_rows::{self, Standing},
 };
 
@@ -29,15 +31,14 @@ pub(super) async fn record(
             disabled: false,
         });
     };
-    let mut results = Vec::with_capacity(attempts.len());
-    for record in attempts {
-        results.push(
-            match end(connection, webhook_id, generation, record, now_ms).await? {
-                true => Ok(()),
-                false => Err(Conflict::LeaseLost.into()),
-            },
-        );
-    }
+    let ended = end(connection, webhook_id, generation, attempts, now_ms).await?;
+    let results = attempts.iter().map(|record| {
+        let is_ended = ended.contains_key(record.lease.delivery_id.as_str());
+        let result = is_ended.then_some(());
+        result.ok_or_else(|| Conflict::LeaseLost.into())
+    });
+    let results: Vec<Result<(), StoreError>> = results.collect();
+    insert(connection, attempts, &ended).await?;
     let taken = || {
         attempts
             .iter()
@@ -60,81 +61,119 @@ pub(super) async fn record(
     })
 }
 
-/// Ends the lease and applies the attempt's consequence. False: the lease was lost.
+/// Ends the leases that still hold and applies the consequences of their attempts. Returns the deliveries' positions by id.
 async fn end(
     connection: &Connection,
     webhook_id: &str,
     generation: i64,
-    AttemptRecord {
-        lease,
-        attempt,
-        after,
-    }: &AttemptRecord,
+    attempts: &[AttemptRecord],
     now_ms: EpochMs,
-) -> Result<bool, StoreError> {
-    let (state, due_at_ms, ended_at_ms) = match after {
-        AfterAttempt::Delivered => ("delivered", 0, Some(signed(now_ms))),
-        // 0 is for those that were never attempted.
-        AfterAttempt::RetryAt(at_ms) => ("pending", signed(*at_ms).max(1), None),
-        AfterAttempt::Dead => ("dead", 0, Some(signed(now_ms))),
-    };
-    let position: Option<i64> = connection
-        .value_opt(
-            "UPDATE deliveries SET state = $5, due_at_ms = $6, ended_at_ms = $7, attempts = attempts + 1,
-                                   lease_epoch = NULL, lease_expires_at_ms = NULL,
-                                   is_again = (is_again AND $5 = 'pending'), answer = $9
-             WHERE id = $1 AND lease_epoch = $2 AND lease_number = $3 AND webhook_id = $4 AND generation = $8
-             RETURNING position",
+) -> Result<HashMap<String, i64>, StoreError> {
+    let after: Vec<_> = attempts
+        .iter()
+        .map(|record| match record.after {
+            AfterAttempt::Delivered => ("delivered", 0, Some(signed(now_ms))),
+            // 0 is for those that were never attempted.
+            AfterAttempt::RetryAt(at_ms) => ("pending", signed(at_ms).max(1), None),
+            AfterAttempt::Dead => ("dead", 0, Some(signed(now_ms))),
+        })
+        .collect();
+    let ended = connection
+        .query(
+            "UPDATE deliveries
+             SET state = ended.state, due_at_ms = ended.due_at_ms, ended_at_ms = ended.at_ms, attempts = attempts + 1,
+                 lease_epoch = NULL, lease_expires_at_ms = NULL, is_again = (is_again AND ended.state = 'pending'),
+                 answer = ended.answer
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+                  AS ended (id, epoch, number, state, due_at_ms, at_ms, answer)
+             WHERE deliveries.id = ended.id AND lease_epoch = epoch AND lease_number = number AND webhook_id = $8
+               AND generation = $9
+             RETURNING deliveries.id, position",
             &[
-                &lease.delivery_id.as_str(),
-                &signed(lease.epoch.0),
-                &signed(lease.number),
+                &list(attempts, |of| of.lease.delivery_id.as_str()),
+                &list(attempts, |of| signed(of.lease.epoch.0)),
+                &list(attempts, |of| signed(of.lease.number)),
+                &list(&after, |(state, _, _)| *state),
+                &list(&after, |(_, due_at_ms, _)| *due_at_ms),
+                &list(&after, |(_, _, ended_at_ms)| *ended_at_ms),
+                &list(attempts, |of| {
+                    AnswerKind::of(of.attempt.status, of.attempt.failure).to_string()
+                }),
                 &webhook_id,
-                &state,
-                &due_at_ms,
-                &ended_at_ms,
                 &generation,
-                &AnswerKind::of(attempt.status, attempt.failure).to_string(),
             ],
         )
         .await
-        .map_err(failed("recording an attempt"))?;
-    if let Some(position) = position {
-        insert(connection, position, lease.number, attempt).await?;
-    }
-    Ok(position.is_some())
+        .map_err(failed("recording attempts"))?;
+    let ended = ended.iter();
+    ended
+        .map(|row| Ok((get(row, "id")?, get(row, "position")?)))
+        .collect()
 }
 
+/// Writes the attempts of deliveries that they have ended.
 async fn insert(
     connection: &Connection,
-    delivery_position: i64,
-    number: u32,
-    attempt: &Attempt,
+    attempts: &[AttemptRecord],
+    ended: &HashMap<String, i64>,
 ) -> Result<(), StoreError> {
-    let headers = attempt.headers.as_ref();
-    let response = headers.map(|headers| &headers.response);
-    let response = response.filter(|headers| !headers.is_empty());
+    let rows = attempts.iter().filter_map(|of| {
+        let position = ended.get(of.lease.delivery_id.as_str())?;
+        Some(AttemptRow::of(*position, of))
+    });
+    let rows: Vec<AttemptRow<'_>> = rows.collect::<Result<_, _>>()?;
+    if rows.is_empty() {
+        return Ok(());
+    }
     connection
         .execute(
             "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
                                    request_headers, response_headers)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
+                                  $7::text[], $8::text[], $9::text[], $10::text[])",
             &[
-                &delivery_position,
-                &signed(number),
-                &signed(attempt.at_ms),
-                &signed(attempt.latency_ms),
-                &attempt.status.map(signed),
-                &attempt.response_excerpt,
-                &attempt.error,
-                &attempt.failure.as_ref().map(name_of).transpose()?,
-                &headers.map(|headers| to_json(&headers.request)).transpose()?,
-                &response.map(to_json).transpose()?,
+                &list(&rows, |row| row.position),
+                &list(&rows, |row| signed(row.number)),
+                &list(&rows, |row| signed(row.attempt.at_ms)),
+                &list(&rows, |row| signed(row.attempt.latency_ms)),
+                &list(&rows, |row| row.attempt.status.map(signed)),
+                &list(&rows, |row| row.attempt.response_excerpt.as_deref()),
+                &list(&rows, |row| row.attempt.error.as_deref()),
+                &list(&rows, |row| row.failure.as_deref()),
+                &list(&rows, |row| row.request_headers.as_deref()),
+                &list(&rows, |row| row.response_headers.as_deref()),
             ],
         )
         .await
-        .map_err(failed("recording an attempt"))
+        .map_err(failed("recording attempts"))
         .map(drop)
+}
+
+/// An attempt with what of it is written as text.
+struct AttemptRow<'a> {
+    position: i64,
+    number: u32,
+    attempt: &'a Attempt,
+    failure: Option<String>,
+    request_headers: Option<String>,
+    response_headers: Option<String>,
+}
+
+impl<'a> AttemptRow<'a> {
+    fn of(position: i64, record: &'a AttemptRecord) -> Result<Self, StoreError> {
+        let attempt = &record.attempt;
+        let headers = attempt.headers.as_ref();
+        let response = headers.map(|headers| &headers.response);
+        let response = response.filter(|headers| !headers.is_empty());
+        Ok(Self {
+            position,
+            number: record.lease.number,
+            attempt,
+            failure: attempt.failure.as_ref().map(name_of).transpose()?,
+            request_headers: headers.map(|of| to_json(&of.request)).transpose()?,
+            response_headers: response.map(to_json).transpose()?,
+        })
+    }
 }
 
 /// Records since when every attempt of the webhook has failed, and that it has delivered ones to trim.

@@ -1,5 +1,7 @@
 //! Claims and leases of deliveries.
 
+use std::collections::HashMap;
+
 use headwater_model::time::EpochMs;
 use headwater_store::{
     ClaimLimit, ClaimedDeliveries, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
@@ -47,22 +49,27 @@ async fn lease_due(
     let positions = choose(connection, webhook_id, now_ms, limit).await?;
     let rows = connection
         .query(
-            "SELECT id, subscription_id, attempts, lease_number + 1 AS number, delivered_events.*
-             FROM deliveries JOIN delivered_events ON delivered_events.position = event_position
-             WHERE deliveries.position = ANY($1) ORDER BY due_at_ms, event_position, deliveries.position",
-            &[&positions],
+            "UPDATE deliveries
+             SET lease_epoch = $2, lease_expires_at_ms = $3, lease_number = lease_number + 1
+             FROM delivered_events
+             WHERE deliveries.position = ANY($1) AND delivered_events.position = event_position
+             RETURNING deliveries.position AS place, id, subscription_id, attempts, lease_number AS number,
+                       delivered_events.*",
+            &[
+                &positions,
+                &signed(term.epoch.0),
+                &signed(term.expires_at_ms),
+            ],
         )
         .await
         .map_err(&failed)?;
-    connection
-        .execute(
-            "UPDATE deliveries SET lease_epoch = $2, lease_expires_at_ms = $3, lease_number = lease_number + 1
-             WHERE position = ANY($1)",
-            &[&positions, &signed(term.epoch.0), &signed(term.expires_at_ms)],
-        )
-        .await
-        .map_err(&failed)?;
-    rows.iter().map(|row| claimed(row, term.epoch)).collect()
+    let mut claims = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        claims.insert(get::<i64>(row, "place")?, claimed(row, term.epoch)?);
+    }
+    // RETURNING promises no order.
+    let in_order = positions.iter();
+    Ok(in_order.filter_map(|place| claims.remove(place)).collect())
 }
 
 /// The positions of the deliveries that are next, within the limits. Of the retries that are due, no more are looked at

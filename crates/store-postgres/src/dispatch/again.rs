@@ -5,6 +5,7 @@ use headwater_store::{EventListeners, EventReplay, StoreError};
 
 use super::{
     pairs::{self, Pair},
+    passed::Passed,
     passing::{self, Passing},
     room::{ListeningSource, Rooms},
 };
@@ -36,9 +37,9 @@ pub(crate) async fn run(
     let mut again = Again {
         connection,
         rooms: Rooms::new(replay.queued_max),
+        passed: Passed::new(replay.now_ms, replay.salt),
         event: &event,
         replay,
-        deliveries: 0,
     };
     for pair in &pairs {
         let listener = pair.listener_id()?;
@@ -50,17 +51,16 @@ pub(crate) async fn run(
             false => listeners.left_out.push(listener),
         }
     }
-    pairs::keep_event(connection, &event, again.deliveries).await?;
+    again.passed.write(connection).await?;
     Ok(Some(listeners))
 }
 
 struct Again<'a> {
     connection: &'a Connection,
     rooms: Rooms,
+    passed: Passed,
     event: &'a Passing,
     replay: &'a EventReplay,
-    /// Those that are first ones.
-    deliveries: u32,
 }
 
 impl Again<'_> {
@@ -88,7 +88,7 @@ impl Again<'_> {
             self.rooms
                 .take(self.connection, event, to, replay.now_ms)
                 .await?;
-            pairs::enqueue(self.connection, event, pair, (replay.now_ms, replay.salt)).await?;
+            self.passed.enqueue(event, pair);
         }
         Ok(has_room)
     }
@@ -99,9 +99,8 @@ impl Again<'_> {
         match delivery_of(self.connection, pair, self.event.position).await? {
             Some(id) => deliveries::again::make_due(self.connection, &id, generation, now_ms).await,
             None => {
-                self.deliveries += 1;
-                let at = (now_ms, self.replay.salt);
-                pairs::deliver(self.connection, self.event, pair, at).await
+                self.passed.deliver(self.event, pair);
+                Ok(())
             }
         }
     }

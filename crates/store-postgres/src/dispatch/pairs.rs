@@ -1,23 +1,18 @@
-//! Pairs of an event and a matching subscription, and their invocations and deliveries.
+//! Pairs of an event and a matching subscription.
 
 use std::sync::{Arc, LazyLock};
 
 use headwater_model::{
     channel::ChannelClass,
     id::{ListenerId, RunnableId, WebhookId, WorkflowId},
-    time::EpochMs,
 };
-use headwater_store::{
-    StoreError, Trigger,
-    derived_id::{self, Seed},
-};
+use headwater_store::{StoreError, derived_id::Seed};
 use tokio_postgres::Row;
 
 use super::passing::Passing;
 use crate::{
     connection::{Connection, failed},
-    queued_events,
-    row::{get, name_of, signed},
+    row::{get, signed},
 };
 
 /// A subscription that an event matches.
@@ -26,12 +21,12 @@ pub(super) struct Pair {
     pub(super) subscription: i64,
     /// The last position whose event it does not match.
     pub(super) since: i64,
-    subscription_id: String,
+    pub(super) subscription_id: String,
     pub(super) listener: String,
     /// The owner of the listener if it is a source or workflow that takes events.
     pub(super) runnable_owner: Option<String>,
     /// The workflow's trigger that has the subscription.
-    trigger: Option<String>,
+    pub(super) trigger: Option<String>,
     /// The generation of the listener if it is a webhook that takes events.
     pub(super) webhook_generation: Option<i64>,
 }
@@ -60,7 +55,7 @@ impl Pair {
     }
 
     /// The seed for the id of the pair's invocation or delivery. Dispatch, which passes a pair on once, has the salt 0.
-    fn seed(&self, event: &Passing, salt: i64) -> Seed {
+    pub(super) fn seed(&self, event: &Passing, salt: i64) -> Seed {
         Seed {
             row: event.position,
             number: self.subscription ^ salt,
@@ -158,87 +153,4 @@ fn parsed_listener<T: std::str::FromStr<Err = headwater_model::id::InvalidId>>(
     listener
         .parse()
         .map_err(|error| StoreError::Corrupt(format!("a subscription's listener: {error}")))
-}
-
-/// Queues an invocation of the listening source or workflow; a workflow is told by which emitter.
-pub(super) async fn enqueue(
-    connection: &Connection,
-    event: &Passing,
-    pair: &Pair,
-    (now_ms, salt): (EpochMs, i64),
-) -> Result<(), StoreError> {
-    let id = derived_id::invocation(now_ms, pair.seed(event, salt));
-    let trigger = name_of(&Trigger::Event)?;
-    connection
-        .execute(
-            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
-                                      traceparent, trigger_id, cause_emitter_id, cause_ms, cause_sequence)
-             SELECT $1, $2, $3, CASE WHEN starts_with($2, 'p_') THEN emitter_id END, event, hops + 1, $4, $5, traceparent, $7,
-                    emitter_id, ms, sequence
-             FROM events WHERE position = $6",
-            &[
-                &id.as_str(),
-                &pair.listener,
-                &trigger,
-                &signed(now_ms),
-                &pair.runnable_owner,
-                &event.position,
-                &pair.trigger,
-            ],
-        )
-        .await
-        .map_err(failed("queueing an event for its listener"))?;
-    match &pair.runnable_owner {
-        Some(owner) => queued_events::add(connection, owner, event.bytes).await,
-        None => Ok(()),
-    }
-}
-
-/// Queues a delivery to the listening webhook.
-pub(super) async fn deliver(
-    connection: &Connection,
-    event: &Passing,
-    pair: &Pair,
-    (now_ms, salt): (EpochMs, i64),
-) -> Result<(), StoreError> {
-    let id = derived_id::delivery(now_ms, pair.seed(event, salt));
-    connection
-        .execute(
-            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
-                                     created_at_ms, generation)
-             VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7)",
-            &[
-                &id.as_str(),
-                &pair.listener,
-                &pair.subscription_id,
-                &event.position,
-                &event.indexed_at_ms,
-                &signed(now_ms),
-                &pair.webhook_generation,
-            ],
-        )
-        .await
-        .map_err(failed("queueing an event for its webhook"))
-        .map(drop)
-}
-
-/// Stores the event's data for that many more deliveries.
-pub(super) async fn keep_event(
-    connection: &Connection,
-    event: &Passing,
-    deliveries: u32,
-) -> Result<(), StoreError> {
-    if deliveries == 0 {
-        return Ok(());
-    }
-    connection
-        .execute(
-            "INSERT INTO delivered_events AS kept (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
-             SELECT position, emitter_id, ms, sequence, channel, event, $2, traceparent FROM events WHERE position = $1
-             ON CONFLICT (position) DO UPDATE SET deliveries = kept.deliveries + $2",
-            &[&event.position, &signed(deliveries)],
-        )
-        .await
-        .map_err(failed("keeping an event for its deliveries"))
-        .map(drop)
 }

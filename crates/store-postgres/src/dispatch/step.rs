@@ -16,10 +16,11 @@ use super::{
     held::Held,
     listeners::Listeners,
     pairs,
+    passed::Passed,
     passing::{self, Passing},
     room::{ListeningSource, Rooms},
 };
-use crate::{append, connection::Connection};
+use crate::{append, connection::Connection, waiting_runs};
 
 /// The most bytes of events' data that a step copies beyond its first pair: a step is one transaction.
 const COPIED_BYTES: u64 = 8 * 1024 * 1024;
@@ -34,6 +35,7 @@ pub(super) struct Step<'a> {
     pub(super) passed: u32,
     pub(super) pairs_left: u32,
     pub(super) copied_bytes: u64,
+    pub(super) pairs_passed: Passed,
     /// Events that were read and are not passed yet.
     pub(super) ahead: VecDeque<Passing>,
     pub(super) listeners: Listeners,
@@ -57,6 +59,7 @@ impl<'a> Step<'a> {
             passed: 0,
             pairs_left: limit,
             copied_bytes: 0,
+            pairs_passed: Passed::new(now_ms, 0),
             ahead: VecDeque::new(),
             listeners: Listeners::default(),
             rooms: Rooms::new(queued_max),
@@ -114,18 +117,28 @@ impl<'a> Step<'a> {
             self.pairs_left -= 1;
             partial.subscription = pair.subscription;
             if pair.is_webhook() {
-                pairs::deliver(self.connection, event, pair, (self.now_ms, 0)).await?;
+                self.pairs_passed.deliver(event, pair);
                 self.woken_webhooks.insert(pair.webhook()?);
                 deliveries += 1;
             } else if queued == Some(true) {
-                pairs::enqueue(self.connection, event, pair, (self.now_ms, 0)).await?;
+                self.pairs_passed.enqueue(event, pair);
                 self.woken.insert(pair.runnable()?);
             } else if queued.is_none() && pair.runnable_owner.is_some() {
                 self.report_hop_limit(event, &mut partial).await?;
             }
         }
-        pairs::keep_event(self.connection, event, deliveries).await?;
         Ok(is_cut.then_some(partial))
+    }
+
+    /// Writes what the pairs that were passed on need.
+    pub(super) async fn write(&mut self) -> Result<(), StoreError> {
+        self.pairs_passed.write(self.connection).await
+    }
+
+    /// Whether a workflow lets one more run wait, beside those that the step has passed to it.
+    pub(super) async fn may_wait(&mut self, workflow: &str) -> Result<bool, StoreError> {
+        self.write().await?;
+        waiting_runs::has_room(self.connection, workflow).await
     }
 
     /// Whether the event is to be queued for a listening source and finds room there; `None` when it is not to be.

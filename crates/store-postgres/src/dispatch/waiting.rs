@@ -13,8 +13,6 @@ use super::{
     room::ListeningSource,
     step::{AHEAD, Step},
 };
-use crate::waiting_runs;
-
 impl Step<'_> {
     /// Whether the event waits in the log for that workflow, because there is no room, or because others wait before it.
     pub(super) async fn is_held_back(
@@ -45,7 +43,7 @@ impl Step<'_> {
             return Ok(true);
         };
         Ok(self.rooms.is_free(self.connection, owner).await?
-            && waiting_runs::has_room(self.connection, &pair.listener).await?)
+            && self.may_wait(&pair.listener).await?)
     }
 
     /// Passes on what waits, as far as there is room now: up to the cursor. True: there is more that finds room.
@@ -86,7 +84,7 @@ impl Step<'_> {
             return Ok(End::Done);
         }
         while waiting.position < cursor {
-            if !waiting_runs::has_room(self.connection, &waiting.listener).await? {
+            if !self.may_wait(&waiting.listener).await? {
                 return Ok(End::NoRoom);
             }
             if *left == 0 {
@@ -140,7 +138,7 @@ impl Step<'_> {
         self.rooms
             .take(self.connection, event, to, self.now_ms)
             .await?;
-        pairs::enqueue(self.connection, event, pair, (self.now_ms, 0)).await?;
+        self.pairs_passed.enqueue(event, pair);
         self.woken.insert(pair.runnable()?);
         Ok(None)
     }

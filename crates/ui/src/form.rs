@@ -16,5 +16,5 @@ pub(crate) use self::{
     choice::{Choice, Loaded, has_computed_options, is_chosen, known_choices},
     entered::{Entered, Part, field},
     schedule::{UNITS, ticks},
-    value::{Given, Wrong, fill, missing, read_all},
+    value::{Given, Wrong, WrongKind, fill, missing, read_all},
 };

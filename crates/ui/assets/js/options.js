@@ -8,8 +8,7 @@
   const asked = new Set();
 
   const fields = () => hw.all("[data-field]", form);
-  const fieldOf = (prop, within = form) =>
-    hw.all("[data-field]", within).find((field) => field.dataset.field === prop);
+  const fieldOf = (prop, within = form) => hw.fieldOf(prop, within);
 
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
   const send = async (action, prop) => {
@@ -17,7 +16,17 @@
     const control = new AbortController();
     running.set(action, control);
     const place = prop === undefined ? form.querySelector("[data-fields]") : fieldOf(prop);
-    place?.setAttribute("aria-busy", "true");
+    const busy = place?.querySelector(":scope > .ticks") ?? place;
+    const button = prop !== undefined && hw.all("button", place).find((one) => one.value === action);
+    const rest = () => {
+      busy?.removeAttribute("aria-busy");
+      if (button) button.textContent = button.dataset.label;
+    };
+    busy?.setAttribute("aria-busy", "true");
+    if (button) {
+      button.dataset.label ??= button.textContent;
+      button.textContent = "Loading…";
+    }
     const body = new URLSearchParams(new FormData(form));
     body.set("action", action);
     try {
@@ -27,7 +36,7 @@
       if (!fresh) {
         if (answer.status === 401) hw.tellAbove(form, "You are signed out. All that you have entered is still here.", "/signin");
         else hw.tellAbove(form, `${page.querySelector("h1")?.textContent ?? "The node refused it"}. All that you have entered is still here.`);
-        return place?.removeAttribute("aria-busy");
+        return rest();
       }
       if (prop === undefined) {
         const carried = form.querySelector('input[name="additional"]');
@@ -47,33 +56,31 @@
       hw.showCommands(page);
       const errors = page.querySelector(".summary-of-errors");
       if (prop === undefined) for (const former of hw.all(".summary-of-errors")) former.remove();
-      const isTold = prop !== undefined && form.querySelector("[data-field] .wrong");
+      const isTold = prop !== undefined && form.querySelector("[data-field] .wrong:not([data-fault=missing])");
       hw.showSummary(isTold ? null : errors, form);
     } catch (error) {
       if (error.name === "AbortError") return;
       hw.tellAbove(form, "The node did not answer. All that you have entered is still here: press the button again.");
-      place?.removeAttribute("aria-busy");
+      rest();
     }
   };
 
-  /** Options may fail because of an account, or work again: its field says so. */
+  /** Options may fail because of an account, or work again: its field says so, but where it says why nothing was deployed. */
   const showAccounts = (fresh, prop) => {
     for (const field of fields().filter((one) => one.querySelector("[data-connects]") && one.dataset.field !== prop)) {
       const again = fieldOf(field.dataset.field, fresh);
-      if (again && (field.querySelector(".wrong") || again.querySelector(".wrong"))) hw.replaceFields(field, again);
+      const wrong = field.querySelector(".wrong");
+      if (again && wrong?.dataset.fault !== "undone" && (wrong || again.querySelector(".wrong"))) hw.replaceFields(field, again);
     }
   };
 
-  const isFilled = (field) =>
-    hw.all("input:not([type=hidden]):not([type=search]), select, textarea", field).some((control) =>
-      ["radio", "checkbox"].includes(control.type) ? control.checked && control.value : control.value);
   const loaderOf = (field) => field.querySelector('button[value^="load:"]');
   const isLoaded = (field) => field.querySelector('input[name^="loaded."]');
 
   /** Loads the options of fields that have none yet, from the top, as far as all that is needed above is there. */
   const loadNext = async () => {
     const accounts = hw.all("[data-needed]", form).filter((field) => field.querySelector("[data-connects]"));
-    if (!accounts.every(isFilled)) return;
+    if (!accounts.every(hw.isFilled)) return;
     for (const field of fields()) {
       const prop = field.dataset.field;
       if (loaderOf(field) && !isLoaded(field) && !asked.has(prop)) {
@@ -81,17 +88,18 @@
         await send(loaderOf(field).value, prop);
         return loadNext();
       }
-      if (field.hasAttribute("data-needed") && !isFilled(field)) return;
+      if (field.hasAttribute("data-needed") && !hw.isFilled(field)) return;
     }
   };
 
   /** Options below a value that was changed are those of another one. */
   const change = (field) => {
+    field.querySelector(":scope > .wrong[data-fault=undone]")?.remove();
     const all = fields();
     const below = all.slice(all.indexOf(field) + 1).filter(loaderOf);
     for (const one of below) asked.delete(one.dataset.field);
     if (field.hasAttribute("data-reloads")) send("reload").then(loadNext);
-    else if (below.some((one) => isLoaded(one) || isFilled(one))) send("renew").then(loadNext);
+    else if (below.some((one) => isLoaded(one) || hw.isFilled(one))) send("renew").then(loadNext);
     else if (form.querySelector("[data-connects]")) loadNext();
   };
 

@@ -6,8 +6,7 @@
   hw.returns = (form, { accounts, retry, change }) => {
     let waiting = null;
 
-    const fieldOf = (prop) => hw.all("[data-field]", form).find((field) => field.dataset.field === prop);
-    const radiosOf = (prop) => hw.all('input[type="radio"]', fieldOf(prop)).filter((radio) => radio.value);
+    const radiosOf = (prop) => hw.all('input[type="radio"]', hw.fieldOf(prop, form)).filter((radio) => radio.value);
 
     form.addEventListener("click", (event) => {
       const link = event.target.closest("a[data-opens]");
@@ -27,7 +26,7 @@
       if (!fresh) return;
       waiting = null;
       fresh.checked = true;
-      change(fieldOf(prop));
+      change(hw.fieldOf(prop, form));
     };
 
     addEventListener("focus", () => (waiting ? look() : retry()));

@@ -4,17 +4,44 @@ use headwater_model::prop::{self, ConfiguredProps, InputType, PropDefinition, Pr
 use serde_json::{Map, Value, json};
 
 use super::{
+    choice::{has_computed_options, known_choices},
     entered::{Entered, Part},
     item::{not_json, read_item, text_of},
     list, schedule,
 };
 
-/// A value that cannot stand.
+/// The kind of something wrong in a form, which tells those of one kind together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WrongKind {
+    /// The value is missing.
+    Missing,
+    /// The value does not fit.
+    Unfit,
+    /// The options of the prop did not come.
+    Options,
+    /// The act that was asked for was not done; in these words.
+    Undone(&'static str),
+}
+
+impl WrongKind {
+    /// The word by which the script tells them apart.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Unfit => "unfit",
+            Self::Options => "options",
+            Self::Undone(_) => "undone",
+        }
+    }
+}
+
+/// A value that cannot stand, or an error that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrong {
     /// The prop; empty for the form as a whole.
     pub(crate) prop: String,
     pub(crate) reason: String,
+    pub(crate) kind: WrongKind,
 }
 
 /// The values of a form, as far as they can be read.
@@ -41,6 +68,7 @@ pub(crate) fn read_all(props: &[PropDefinition], entered: &Entered) -> Given {
             Err(reason) => given.wrong.push(Wrong {
                 prop: prop.name.clone(),
                 reason,
+                kind: WrongKind::Unfit,
             }),
         }
     }
@@ -59,13 +87,23 @@ pub(crate) fn missing(
     };
     let reason = |prop: &PropDefinition| match prop.app() {
         Some(app) => format!("choose an account of {}, or connect one", app_name(app)),
-        None => "is required".to_owned(),
+        None if is_choice(prop) => "choose a value".to_owned(),
+        None => "enter a value".to_owned(),
     };
     let wrong = |prop| Wrong {
         prop: PropDefinition::clone(prop).name,
         reason: reason(prop),
+        kind: WrongKind::Missing,
     };
     props.iter().filter(lacks).map(wrong).collect()
+}
+
+/// Whether a value of the prop is chosen rather than written.
+fn is_choice(prop: &PropDefinition) -> bool {
+    let is_boolean = prop.input_type() == Some(InputType::Boolean) && !prop.is_list();
+    let has_options =
+        has_computed_options(prop) || !known_choices(prop, &Entered::default()).is_empty();
+    prop.kind() == PropKind::Input && !prop.is_secret() && (is_boolean || has_options)
 }
 
 fn checked(prop: &PropDefinition, value: Option<Value>) -> Result<Option<Value>, String> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use headwater_model::{event_search::EventPlace, page::PageRequest, webhook::DeliveryState};
 use headwater_platform::{
-    DeliveryFilter, EventsSearch, FoundEvent, LogPosition, PlatformError, RunHour, SourceHealth,
-    SourceView, Wanted, Webhook,
+    Attempt, DeliveryFilter, EventsSearch, FoundEvent, LogPosition, PlatformError, RunHour,
+    SourceHealth, SourceView, Wanted, Webhook,
 };
 use maud::{Markup, html};
 
@@ -14,7 +14,10 @@ use super::{
     deliveries::list::capped,
     runs::list::bars,
     sources::head::health_state,
-    webhooks::list::{name, state_of},
+    webhooks::{
+        list::{name, word_of},
+        show::answer,
+    },
 };
 use crate::{
     part::{
@@ -36,11 +39,17 @@ use crate::{
 /// Sources that are looked at; the list has the others.
 const LOOKED_AT: u32 = 100;
 
+/// Failing webhooks whose last answer is told.
+const ANSWERED: usize = 10;
+/// Deliveries among which it is looked for.
+const DELIVERIES: u32 = 10;
+
 /// Everything that the page shows.
 struct Overview {
     sources: Vec<(SourceView, SourceHealth)>,
     total_count: u64,
-    webhooks: Vec<Webhook>,
+    /// Those that fail, with their last attempts.
+    webhooks: Vec<(Webhook, Option<Attempt>)>,
     dead: headwater_platform::CappedCount,
     hours: Vec<RunHour>,
 }
@@ -97,9 +106,41 @@ async fn overview(ui: &Ui, visitor: &Visitor) -> Result<Overview, crate::problem
         hours,
         total_count: sources.total_count,
         sources: sources.items.into_iter().zip(health).collect(),
-        webhooks: webhooks.items,
+        webhooks: with_answers(ui, visitor, webhooks.items).await?,
         dead: counts.dead,
     })
+}
+
+/// The webhooks that fail, with the last attempts of the first of them.
+async fn with_answers(
+    ui: &Ui,
+    visitor: &Visitor,
+    webhooks: Vec<Webhook>,
+) -> Result<Vec<(Webhook, Option<Attempt>)>, PlatformError> {
+    let mut failing = Vec::new();
+    for webhook in webhooks {
+        if webhook.disabled_reason.is_none() && webhook.failing_since_ms.is_none() {
+            continue;
+        }
+        let mut last = None;
+        if failing.len() < ANSWERED {
+            let page = PageRequest::first(DELIVERIES);
+            let newest = ui
+                .platform
+                .deliveries(visitor.caller(), &webhook.id, None, &page);
+            let newest = match newest.await {
+                Ok(newest) => newest.items,
+                // Deleted meanwhile.
+                Err(PlatformError::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let attempts = newest.into_iter();
+            let attempts = attempts.filter_map(|mut delivery| delivery.attempts.pop());
+            last = attempts.max_by_key(|attempt| attempt.at_ms);
+        }
+        failing.push((webhook, last));
+    }
+    Ok(failing)
 }
 
 /// Sources, webhooks and deliveries that need somebody, first of all.
@@ -108,11 +149,7 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
     let sources: Vec<_> = sources
         .filter(|(view, health)| view.active() && health.failing_since_ms.is_some())
         .collect();
-    let webhooks = overview.webhooks.iter();
-    let webhooks: Vec<_> = webhooks
-        .filter(|webhook| webhook.disabled_reason.is_some() || webhook.failing_since_ms.is_some())
-        .collect();
-    let is_well = sources.is_empty() && webhooks.is_empty() && overview.dead.count == 0;
+    let is_well = sources.is_empty() && overview.webhooks.is_empty() && overview.dead.count == 0;
     html! {
         h2 { "Needs you" }
         @if is_well { p { span.state.good { (icon(Icon::Ok)) "Nothing fails." } } }
@@ -125,11 +162,13 @@ fn failing(overview: &Overview, visitor: &Visitor) -> Markup {
                     @if let Some(error) = health.last_run.as_ref().and_then(|run| run.ended.error.as_deref()) { p { (text::line(error)) } }
                 }
             }
-            @for webhook in &webhooks {
+            @for (webhook, last) in &overview.webhooks {
                 li.card data-row=(webhook.id) {
-                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } " "
-                    (state_of(webhook, visitor))
+                    (word_of(webhook)) " "
+                    a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) }
+                    @if let Some(since) = webhook.failing_since_ms { p.note { "since " (time::ago(since, visitor.now_ms)) } }
                     @if let Some(reason) = &webhook.disabled_reason { p { (text::line(reason)) } }
+                    @if let Some(last) = last { p { "Last answer: " (answer(last)) } }
                 }
             }
             @if overview.dead.count > 0 {

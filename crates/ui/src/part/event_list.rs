@@ -3,6 +3,7 @@
 use headwater_model::{event::Event, id::EmitterId, page::Page as Listed};
 use maud::{Markup, html};
 
+use super::text;
 use crate::{reply::Page, visit::Visit};
 
 /// Whether the page shows the newest rows, above which new ones appear.
@@ -35,20 +36,20 @@ pub(crate) fn followed(
     page.live(format!("{kind}:{emitter}"), parameters)
 }
 
-/// Links to the channels; the empty name is that of all ordinary ones.
-pub(crate) fn channels(visit: &Visit, known: &[(&str, &str)]) -> Markup {
+/// Links to the channels by their names; the first is that of all ordinary ones.
+pub(crate) fn channels(visit: &Visit, known: &[&str]) -> Markup {
     let current = visit.parameter("channel");
-    let current = current.as_deref();
-    let other = current.filter(|name| known.iter().all(|(known, _)| known != name));
+    let current = current.as_deref().filter(|name| !name.is_empty());
+    let other = current.filter(|name| !known.contains(name));
+    let mark = |is_current: bool| is_current.then_some("true");
     html! {
         ul.chips aria-label="Channels" {
-            @for (name, label) in known {
-                li {
-                    a href=(visit.with(&[("channel", (!name.is_empty()).then_some(name))]))
-                        aria-current=[(current.unwrap_or_default() == *name).then_some("true")] { (label) }
-                }
+            li.note aria-hidden="true" { "Channel:" }
+            li { a href=(visit.with(&[("channel", None)])) aria-current=[mark(current.is_none())] { "all but the node's own" } }
+            @for name in known {
+                li { a href=(visit.with(&[("channel", Some(*name))])) aria-current=[mark(current == Some(*name))] { (name) } }
             }
-            @if let Some(name) = other { li { a href=(visit.with(&[])) aria-current="true" { (name) } } }
+            @if let Some(name) = other { li { a href=(visit.with(&[])) aria-current="true" { (text::line(name)) } } }
         }
     }
 }

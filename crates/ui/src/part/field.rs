@@ -19,7 +19,7 @@ use super::{
     icon::{Icon, icon},
     text,
 };
-use crate::form::{Entered, Wrong, has_computed_options, known_choices};
+use crate::form::{Entered, Wrong, WrongKind, has_computed_options, known_choices};
 
 /// The id of the field of the prop at this place.
 pub(crate) fn id_of(at: usize) -> String {
@@ -42,32 +42,53 @@ pub(crate) fn fields(
             prop,
             above: &props[..at],
             entered,
-            wrong: wrong.map(|wrong| wrong.reason.as_str()),
+            wrong,
             around,
         }
     };
     html! { @for field in props.iter().enumerate().map(field) { (markup(&field)) } }
 }
 
-/// The errors of a form, each with the way to its field.
+/// The errors of a form by their kinds, each with the way to its field.
 pub(crate) fn summary(props: &[PropDefinition], wrong: &[Wrong]) -> Markup {
-    let place = |wrong: &Wrong| props.iter().position(|prop| prop.name == wrong.prop);
+    let mut kinds: Vec<WrongKind> = Vec::new();
+    for one in wrong {
+        if !kinds.contains(&one.kind) {
+            kinds.push(one.kind);
+        }
+    }
+    let of_kind = |kind: WrongKind| wrong.iter().filter(move |one| one.kind == kind);
     html! {
         @if !wrong.is_empty() {
             section.summary-of-errors role="alert" tabindex="-1" #errors {
-                h2 { (icon(Icon::Warning)) @if wrong.len() == 1 { "One value does not fit" } @else { (wrong.len()) " values do not fit" } }
-                ul {
-                    @for one in wrong {
-                        li {
-                            @match place(one) {
-                                Some(at) => { a href={ "#" (id_of(at)) } { (text::line(title(&props[at]))) } ": " (text::sentence(&one.reason)) }
-                                None => { @if !one.prop.is_empty() { (text::line(&one.prop)) ": " } (text::sentence(&one.reason)) }
-                            }
-                        }
-                    }
+                @for kind in kinds {
+                    h2 { (icon(Icon::Warning)) (heading(kind, of_kind(kind).count())) }
+                    ul { @for one in of_kind(kind) { li { (told(props, one)) } } }
                 }
             }
         }
+    }
+}
+
+fn heading(kind: WrongKind, count: usize) -> String {
+    match (kind, count) {
+        (WrongKind::Missing, 1) => "One value is missing".to_owned(),
+        (WrongKind::Missing, count) => format!("{count} values are missing"),
+        (WrongKind::Unfit, 1) => "One value does not fit".to_owned(),
+        (WrongKind::Unfit, count) => format!("{count} values do not fit"),
+        (WrongKind::Options, _) => "Options could not be loaded".to_owned(),
+        (WrongKind::Undone(told), _) => told.to_owned(),
+    }
+}
+
+fn told(props: &[PropDefinition], wrong: &Wrong) -> Markup {
+    let at = props.iter().position(|prop| prop.name == wrong.prop);
+    html! {
+        @match at {
+            Some(at) => { a href={ "#" (id_of(at)) } { (text::line(title(&props[at]))) } ": " }
+            None => { @if !wrong.prop.is_empty() { (text::line(&wrong.prop)) ": " } }
+        }
+        (text::sentence(&wrong.reason))
     }
 }
 

@@ -1,15 +1,21 @@
 //! The health of an account's credentials.
 
 use headwater_platform::HealthStatus;
-use maud::Markup;
+use maud::{Markup, html};
 
-use super::state::{Tone, state};
+use super::{
+    icon::{Icon, icon},
+    state::{Tone, state},
+};
 
 /// The health as a state.
 pub(crate) fn health(status: HealthStatus) -> Markup {
     let tone = match status {
         HealthStatus::Healthy => Tone::Good,
-        HealthStatus::Unknown => Tone::Quiet,
+        // Nothing is at rest there: the node knows nothing of it.
+        HealthStatus::Unknown => {
+            return html! { span.state.quiet { (icon(Icon::Open)) (word(status)) } };
+        }
         HealthStatus::Expired | HealthStatus::Refused => Tone::Bad,
     };
     state(tone, word(status))

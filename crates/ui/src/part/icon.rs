@@ -22,6 +22,7 @@ pub(crate) enum Icon {
     Paused,
     Play,
     Clock,
+    Open,
     Copy,
     Plus,
     Menu,
@@ -62,6 +63,7 @@ impl Icon {
             Self::Clock => {
                 "M8 14.500a6.500 6.500 0 1 0 0-13 6.500 6.500 0 0 0 0 13zM8 4.500V8l2.500 2"
             }
+            Self::Open => "M8 13a5 5 0 1 0 0-10 5 5 0 0 0 0 10z",
             Self::Copy => "M5.500 5.500h8v8h-8zM10.500 5.500v-3h-8v8h3",
             Self::Plus => "M8 3v10M3 8h10",
             Self::Menu => "M2 4h12M2 8h12M2 12h12",

@@ -61,8 +61,9 @@ async fn a_poller_that_is_quiet_is_found_out_also_after_a_kill() {
     let none = node.cli(&["runs", "poller", "--outcome", "returned"]).await;
     assert_eq!(none.ok().stdout, "");
     let wrong = node.cli(&["runs", "poller", "--since", "yesterday"]).await;
-    assert_eq!(wrong.code, 1);
-    assert!(wrong.stderr.contains("since"), "{}", wrong.stderr);
+    assert_eq!(wrong.code, 2);
+    let told = "--since yesterday is no time";
+    assert!(wrong.stderr.contains(told), "{}", wrong.stderr);
     assert_eq!(node.cli(&["runs"]).await.code, 2);
 }
 

@@ -171,7 +171,10 @@ async fn what_does_not_fit_is_told_at_its_field_and_nothing_is_lost() {
     ];
     let refused = visitor.post(&form, &fields).await.is(422);
     for expected in [
-        "3 values do not fit",
+        "2 values are missing",
+        "One value does not fit",
+        "enter a value",
+        "choose a value",
         "<a href=\"#p0\"><bdi>url</bdi></a>",
         "<a href=\"#p2\"><bdi>board</bdi></a>",
         "<a href=\"#p5\"><bdi>timer</bdi></a>",
@@ -206,7 +209,9 @@ async fn what_does_not_fit_is_told_at_its_field_and_nothing_is_lost() {
     ];
     let failed = visitor.post(&form, &fields).await.is(422);
     assert!(
-        failed.text.contains("activate failed") && failed.text.contains("class=\"stack\""),
+        failed.text.contains("It was not deployed")
+            && failed.text.contains("activate failed")
+            && failed.text.contains("class=\"stack\""),
         "{}",
         failed.text
     );

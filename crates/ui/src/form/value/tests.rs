@@ -361,6 +361,9 @@ fn all_that_is_missing_is_told_at_once() {
         prop(json!({"name": "c", "type": "app", "app": "github"})),
         prop(json!({"name": "d", "type": "string", "secret": true})),
         prop(json!({"name": "e", "type": "string", "default": "x"})),
+        prop(json!({"name": "f", "type": "string", "has_options": true})),
+        prop(json!({"name": "g", "type": "boolean"})),
+        prop(json!({"name": "h", "type": "string", "options": ["one"], "secret": true})),
     ];
     let found = missing(
         &props,
@@ -368,7 +371,17 @@ fn all_that_is_missing_is_told_at_once() {
         |name| name == "d",
         str::to_uppercase,
     );
-    let names: Vec<_> = found.iter().map(|wrong| &*wrong.prop).collect();
-    assert_eq!(names, ["a", "c"]);
-    assert!(found[1].reason.contains("GITHUB"));
+    let told: Vec<_> = found
+        .iter()
+        .map(|wrong| (&*wrong.prop, &*wrong.reason))
+        .collect();
+    let expected = [
+        ("a", "enter a value"),
+        ("c", "choose an account of GITHUB, or connect one"),
+        ("f", "choose a value"),
+        ("g", "choose a value"),
+        ("h", "enter a value"),
+    ];
+    assert_eq!(told, expected);
+    assert!(found.iter().all(|wrong| wrong.kind == WrongKind::Missing));
 }

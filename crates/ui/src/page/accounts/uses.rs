@@ -60,7 +60,7 @@ pub(super) fn reason(users: &AccountUsers, view: &AccountView, now_ms: EpochMs) 
 }
 
 /// The run that shows more about an account than its checks.
-pub(super) fn proof<'a>(
+pub(crate) fn proof<'a>(
     users: &'a AccountUsers,
     view: &AccountView,
 ) -> Option<(&'a AccountUser, EpochMs)> {

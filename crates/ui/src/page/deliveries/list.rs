@@ -155,7 +155,7 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
             thead { tr {
                 (selection::head())
                 th scope="col" { "Created" } th scope="col" { "Event" } th scope="col" { "State" } th scope="col" { "From" } th scope="col" { "To" }
-                th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" }
+                th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th.spare scope="col" { "Next" }
             } }
             tbody {
                 @for delivery in deliveries {
@@ -168,7 +168,7 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
                         td.named data-label="To" { (name::listener(names, &ListenerId::Webhook(delivery.webhook_id.clone()))) }
                         td.number data-label="Attempts" { (delivery.attempts.len()) }
                         td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
-                        td data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }
+                        td.spare data-label="Next" { @if let Some(next) = delivery.next_attempt_at_ms { (time::ago(next, visitor.now_ms)) } }
                     }
                 }
             }

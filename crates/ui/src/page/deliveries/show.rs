@@ -117,7 +117,7 @@ fn attempts(delivery: &Delivery, url: &str, now_ms: EpochMs) -> Markup {
     html! {
         @if delivery.attempts.is_empty() { p.note { "It was not attempted yet." } }
         @else {
-            p.note { (counted(delivery.attempts.len() as u64, "attempt", "attempts")) ", the oldest first." }
+            p.note { (counted(delivery.attempts.len() as u64, "attempt", "attempts")) @if delivery.attempts.len() > 1 { ", the oldest first" } "." }
             @for attempt in &delivery.attempts { (attempt::card(attempt, slowest, now_ms, attempt::as_curl(attempt, url, body))) }
         }
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     card::address,
     component::check_type,
-    failure::Failure,
+    failure::{Failure, NOT_SAVED, NOT_TRIED},
     syntax::Fault,
     templates::{TEMPLATES, template},
     trial::{self, Tried},
@@ -29,10 +29,6 @@ use crate::{
     state::Ui,
     visit::Visitor,
 };
-
-/// The titles of failures.
-pub(crate) const NOT_SAVED: &str = "It was not saved";
-pub(crate) const NOT_TRIED: &str = "It was not tried";
 
 /// The form's fields.
 #[derive(Deserialize)]

@@ -12,6 +12,10 @@ use crate::{
     problem::{Problem, capital},
 };
 
+/// The titles of failures.
+pub(crate) const NOT_SAVED: &str = "It was not saved";
+pub(crate) const NOT_TRIED: &str = "It was not tried";
+
 /// The reason why something of a form was not done.
 pub(crate) enum Failure {
     /// The value of a prop does not fit: `PROP`, or `PROP.part`.

@@ -9,25 +9,34 @@ use headwater_platform::{PlatformError, TrialReport};
 
 use super::failure::{Failure, is_of_account};
 use crate::{
-    form::{Entered, Part, Wrong},
-    problem::Problem,
+    form::{Entered, Part, Wrong, WrongKind},
+    problem::{Problem, capital},
 };
 
 /// The results that a form is shown with, besides the values entered.
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) wrong: Vec<Wrong>,
-    /// The reason why deploying failed, with the stack of the component's error.
-    pub(crate) failure: Option<(String, Option<String>)>,
+    /// The error of the component's code that kept the act from being done.
+    pub(crate) failure: Option<Broken>,
     /// The end of a trial.
     pub(crate) trial: Option<Box<TrialReport>>,
 }
 
+/// An error of the component's code.
+pub(crate) struct Broken {
+    /// The act that was not done, in words.
+    pub(super) undone: &'static str,
+    pub(super) message: String,
+    pub(super) stack: Option<String>,
+}
+
 impl Findings {
-    pub(super) fn wrong(prop: &str, reason: impl Into<String>) -> Self {
+    pub(super) fn wrong(kind: WrongKind, prop: &str, reason: impl Into<String>) -> Self {
         let wrong = Wrong {
             prop: prop.to_owned(),
             reason: reason.into(),
+            kind,
         };
         Self {
             wrong: vec![wrong],
@@ -48,22 +57,29 @@ impl Findings {
     }
 }
 
-/// An error that the form can show: of a value, of an account, or of the component's code.
+/// An error that the form can show: of a value, of an account, or of the component's code. `undone` are the words for the
+/// act that it ended.
 pub(super) fn unless_ours(
     props: &[PropDefinition],
     entered: &Entered,
     error: PlatformError,
+    undone: &'static str,
 ) -> Result<Findings, Problem> {
+    let kind = WrongKind::Undone(undone);
     Ok(match Failure::of(error)? {
         Failure::Value(invalid) => of_value(invalid),
         Failure::Code { message, stack } => match account_of(props, entered, &message) {
-            Some(prop) => Findings::wrong(&prop, message),
+            Some(prop) => Findings::wrong(kind, &prop, message),
             None => Findings {
-                failure: Some((message, stack)),
+                failure: Some(Broken {
+                    undone,
+                    message,
+                    stack,
+                }),
                 ..Findings::default()
             },
         },
-        Failure::Told(message) => Findings::wrong("", message),
+        Failure::Told(message) => Findings::wrong(kind, "", capital(&message)),
     })
 }
 
@@ -74,13 +90,14 @@ pub(super) fn unless_ours_at(
     entered: &Entered,
     error: PlatformError,
 ) -> Result<Findings, Problem> {
+    let kind = WrongKind::Options;
     Ok(match Failure::of(error)? {
         Failure::Value(invalid) => of_value(invalid),
         Failure::Code { message, .. } => {
             let account = account_of(props, entered, &message);
-            Findings::wrong(account.as_deref().unwrap_or(prop), message)
+            Findings::wrong(kind, account.as_deref().unwrap_or(prop), message)
         }
-        Failure::Told(message) => Findings::wrong(prop, message),
+        Failure::Told(message) => Findings::wrong(kind, prop, message),
     })
 }
 
@@ -98,9 +115,10 @@ fn account_of(props: &[PropDefinition], entered: &Entered, message: &str) -> Opt
 
 /// The prop of `PROP.part`.
 fn of_value(invalid: Invalid) -> Findings {
+    let kind = WrongKind::Unfit;
     match invalid.field.split_once('.') {
-        Some((prop, part)) => Findings::wrong(prop, format!("{part}: {}", invalid.reason)),
-        None => Findings::wrong(&invalid.field, invalid.reason.as_str()),
+        Some((prop, part)) => Findings::wrong(kind, prop, format!("{part}: {}", invalid.reason)),
+        None => Findings::wrong(kind, &invalid.field, invalid.reason.as_str()),
     }
 }
 

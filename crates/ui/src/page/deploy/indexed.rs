@@ -58,10 +58,10 @@ fn card(visitor: &Visitor, component: &IndexedComponent) -> Markup {
     let about = first_part(component.description);
     html! {
         li.card {
-            h3 { a href=(address) { (text::line(component.name)) } }
+            h3 { (text::line(component.name)) }
             p.note { code { (text::line(component.key)) } " " (text::line(component.version)) " · " code { (text::line(component.package)) } }
             @if !about.is_empty() { p { (short(about)) } }
-            (build_form(&address, html! { button { "Deploy" } }))
+            (build_form(&address, html! { button { "Set it up" span.unseen { ": " (text::line(component.name)) } } }))
         }
     }
 }

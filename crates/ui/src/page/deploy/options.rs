@@ -11,7 +11,9 @@ use super::{
     wizard::Wizard,
 };
 use crate::{
-    form::{Choice, Entered, Loaded, Part, Wrong, basis, has_computed_options, is_chosen},
+    form::{
+        Choice, Entered, Loaded, Part, Wrong, WrongKind, basis, has_computed_options, is_chosen,
+    },
     problem::Problem,
     state::Ui,
     visit::Visitor,
@@ -95,6 +97,7 @@ async fn choose_again(
                 wrong.push(Wrong {
                     prop: name.to_owned(),
                     reason: "was chosen among the options of other values: choose again".to_owned(),
+                    kind: WrongKind::Unfit,
                 });
                 wrong.dedup_by(|later, first| later.prop == first.prop);
             }
@@ -117,6 +120,7 @@ async fn choose_again(
             "“{}” is not among the options of the values above: choose again",
             Choice::of_text(text).label
         ),
+        kind: WrongKind::Unfit,
     });
     Ok(told.collect())
 }
@@ -130,7 +134,8 @@ pub(super) async fn load(
 ) -> Result<Findings, Problem> {
     let props = wizard.props(entered);
     let Some(definition) = props.iter().find(|one| one.name == prop) else {
-        return Ok(Findings::wrong(prop, "the component has no such prop"));
+        let reason = "the component has no such prop";
+        return Ok(Findings::wrong(WrongKind::Options, prop, reason));
     };
     let target = wizard.target(entered);
     let is_lacking = |one: &&PropDefinition| {
@@ -141,7 +146,7 @@ pub(super) async fn load(
     if let Some(app) = props.iter().find(is_lacking).and_then(PropDefinition::app) {
         let app = ui.app_name(app);
         let reason = format!("choose an account of {app} first: the options come from there");
-        return Ok(Findings::wrong(prop, reason));
+        return Ok(Findings::wrong(WrongKind::Options, prop, reason));
     }
     let before = Loaded::of(entered, prop);
     let query = match &before {

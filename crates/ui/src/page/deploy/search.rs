@@ -103,7 +103,7 @@ fn search_form(visitor: &Visitor, query: &str, app: Option<&str>) -> Markup {
     html! {
         form.filters role="search" action="/deploy" {
             @if let Some(workspace) = &visitor.workspace { input type="hidden" name="workspace" value=(workspace); }
-            label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or a package such as npm:@pipedream/gitlab" autocomplete="off"; }
+            label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or npm:@pipedream/gitlab" autocomplete="off"; }
             label { span.unseen { "App" } input name="app" value=(app.unwrap_or_default()) placeholder="App, such as github" autocomplete="off"; }
             button { "Search" }
         }
@@ -209,6 +209,7 @@ fn card(ui: &Ui, visitor: &Visitor, component: &ListedComponent) -> Markup {
             }
             @if let Some(text) = &about.description { p { (short(text)) } }
             p.note { (needs(ui, about)) }
+            a.button href=(visitor.to(&address)) { "Set it up" span.unseen { ": " (text::line(&about.name)) } }
         }
     }
 }
@@ -258,7 +259,7 @@ fn modules(visitor: &Visitor, found: &PackageModules) -> Markup {
                         tr {
                             th scope="row" { a href=(address) { (text::line(&title_of(path))) } }
                             td data-label="File" { code { (text::line(path)) } }
-                            td.narrow { (build_form(&address, html! { button { "Deploy" } })) }
+                            td.narrow { (build_form(&address, html! { button { "Set it up" } })) }
                         }
                     }
                 }

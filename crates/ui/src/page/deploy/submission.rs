@@ -10,6 +10,7 @@ use headwater_platform::{
 use serde_json::Value;
 
 use super::{
+    failure::NOT_TRIED,
     findings::{Findings, unless_ours},
     options::{Renewed, load, renew},
     wizard::{ADDITIONAL, Wizard},
@@ -22,6 +23,9 @@ use crate::{
     state::Ui,
     visit::Visitor,
 };
+
+/// The words for further props that did not come.
+const NO_FIELDS: &str = "Further fields could not be loaded";
 
 /// The request that a button of the form stands for.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +84,7 @@ pub(crate) async fn answer(
             load(ui, visitor, wizard, (&mut entered, prop)).await?
         }
         Action::More(prop) => load(ui, visitor, wizard, (&mut entered, prop)).await?,
-        Action::Reload => reload(ui, visitor, wizard, &mut entered).await?,
+        Action::Reload => reload(ui, visitor, wizard, &mut entered, NO_FIELDS).await?,
         Action::Renew | Action::Show => Findings::default(),
         // A choice that was dropped is chosen anew first.
         Action::Try | Action::Deploy | Action::DeployAndRun if !renewed.wrong.is_empty() => {
@@ -130,6 +134,7 @@ async fn reload(
     visitor: &Visitor,
     wizard: &Wizard,
     entered: &mut Entered,
+    undone: &'static str,
 ) -> Result<Findings, Problem> {
     let target = wizard.target(entered);
     let computed = ui.platform.component_props(visitor.caller(), &target).await;
@@ -138,7 +143,7 @@ async fn reload(
             carry(wizard, &props, entered);
             Ok(Findings::default())
         }
-        Err(error) => unless_ours(&wizard.props(entered), entered, error),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error, undone),
     }
 }
 
@@ -159,7 +164,7 @@ async fn attempt(
     wizard: &Wizard,
     entered: &mut Entered,
 ) -> Result<Findings, Problem> {
-    let given = match whole(ui, visitor, wizard, entered).await? {
+    let given = match whole(ui, visitor, wizard, entered, NOT_TRIED).await? {
         Ok(given) => given,
         Err(findings) => return Ok(findings),
     };
@@ -176,7 +181,7 @@ async fn attempt(
             trial: Some(Box::new(report)),
             ..Findings::default()
         }),
-        Err(error) => unless_ours(&wizard.props(entered), entered, error),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error, NOT_TRIED),
     }
 }
 
@@ -186,10 +191,11 @@ async fn whole(
     visitor: &Visitor,
     wizard: &Wizard,
     entered: &mut Entered,
+    undone: &'static str,
 ) -> Result<Result<Given, Findings>, Problem> {
     // The values may lead to other props than the form had.
     if wizard.component.description.has_additional_props {
-        let findings = reload(ui, visitor, wizard, entered).await?;
+        let findings = reload(ui, visitor, wizard, entered, undone).await?;
         if !findings.is_fine() {
             return Ok(Err(findings));
         }
@@ -227,7 +233,8 @@ async fn finish(
     wizard: &Wizard,
     entered: &mut Entered,
 ) -> Result<Result<SourceView, Findings>, Problem> {
-    let given = match whole(ui, visitor, wizard, entered).await? {
+    let undone = wizard.undone();
+    let given = match whole(ui, visitor, wizard, entered, undone).await? {
         Ok(given) => given,
         Err(findings) => return Ok(Err(findings)),
     };
@@ -238,7 +245,7 @@ async fn finish(
     };
     match sent {
         Ok(view) => Ok(Ok(view)),
-        Err(error) => unless_ours(&wizard.props(entered), entered, error).map(Err),
+        Err(error) => unless_ours(&wizard.props(entered), entered, error, undone).map(Err),
     }
 }
 

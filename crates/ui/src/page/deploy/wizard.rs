@@ -1,25 +1,26 @@
 //! The form of a component's props with everything around it, as a page.
 
 use headwater_model::{
-    component::Description,
+    component::{Description, slug},
     id::WorkspaceId,
     page::PageRequest,
     prop::{self, PropDefinition, PropKind},
 };
 use headwater_platform::{
-    CallTarget, ComponentRef, PlatformError, SavedComponent, SourceView, prop_warnings,
+    AccountUsers, AccountView, CallTarget, ComponentRef, HealthStatus, PlatformError,
+    SavedComponent, SourceView, prop_warnings,
 };
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    findings::Findings,
+    findings::{Broken, Findings},
     trial::{self, Tried},
 };
 use crate::{
     address::Address as _,
     form::{Entered, fill, read_all},
-    page::accounts::uses::can_be_checked,
+    page::accounts::uses::{can_be_checked, proof},
     part::{
         code::quoted,
         field::{AccountChoice, Surroundings, fields, summary},
@@ -180,6 +181,14 @@ impl Wizard {
         }
     }
 
+    /// The words for a deployment that failed.
+    pub(super) fn undone(&self) -> &'static str {
+        match self.source {
+            Some(_) => "It was not updated",
+            None => "It was not deployed",
+        }
+    }
+
     fn back(&self) -> String {
         match &self.source {
             Some(view) => format!("{}/config", view.source.id.address()),
@@ -227,7 +236,7 @@ impl Wizard {
                 summary { "Name and worker" }
                 div.field {
                     label for="name" { "Name " span.note { "optional" } }
-                    input #name name="name" value=(entered.text("name").unwrap_or_default()) placeholder=(self.description().name) autocomplete="off";
+                    input #name name="name" value=(entered.text("name").unwrap_or_default()) placeholder=(slug(&self.description().name)) autocomplete="off";
                 }
                 div.field {
                     label.choice { input type="checkbox" name="isolated" value="true" checked[is_isolated]; "A worker of its own" }
@@ -246,7 +255,7 @@ impl Wizard {
     ) -> Result<Surroundings, PlatformError> {
         let has = |kind| props.iter().any(|prop| prop.kind() == kind);
         let accounts = match has(PropKind::App) {
-            true => accounts(ui, visitor, self.workspace.as_ref()).await?,
+            true => accounts(ui, visitor, self.workspace.as_ref(), props).await?,
             false => Vec::new(),
         };
         let stores = match has(PropKind::DataStore) {
@@ -309,7 +318,13 @@ async fn accounts(
     ui: &Ui,
     visitor: &Visitor,
     workspace: Option<&WorkspaceId>,
+    props: &[PropDefinition],
 ) -> Result<Vec<AccountChoice>, PlatformError> {
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let is_asked_for = |view: &AccountView| {
+        let mut apps = props.iter().filter_map(PropDefinition::app);
+        apps.any(|app| app == view.account.app)
+    };
     let mut found: Vec<AccountChoice> = Vec::new();
     let places = [None, workspace.cloned()];
     let places = if workspace.is_some() {
@@ -319,11 +334,17 @@ async fn accounts(
     };
     for place in places {
         let page = PageRequest::first(OFFERED);
-        let page = ui
-            .platform
-            .accounts(visitor.caller(), place.clone(), &page)
-            .await?;
+        let page = platform.accounts(caller, place.clone(), &page).await?;
+        // Runs say more only of those that the node has not checked.
+        let is_open =
+            |view: &AccountView| view.health.status == HealthStatus::Unknown && is_asked_for(view);
+        let has_open = page.items.iter().any(is_open);
+        let users = match has_open {
+            true => platform.account_users(caller, place.clone()).await?,
+            false => AccountUsers::default(),
+        };
         for view in page.items {
+            let used = proof(&users, &view).map(|(_, at_ms)| at_ms);
             let id = view.account.id.to_string();
             let can_be_checked = can_be_checked(ui, &view);
             if !found.iter().any(|known| known.id == id) {
@@ -334,6 +355,7 @@ async fn accounts(
                     name,
                     status: view.health.status,
                     can_be_checked,
+                    used_at_ms: used,
                 });
             }
         }
@@ -343,9 +365,9 @@ async fn accounts(
 
 fn failure(findings: &Findings) -> Markup {
     html! {
-        @if let Some((message, stack)) = &findings.failure {
+        @if let Some(Broken { undone, message, stack }) = &findings.failure {
             section.summary-of-errors role="alert" tabindex="-1" {
-                h2 { (icon(Icon::Failed)) "It failed" }
+                h2 { (icon(Icon::Failed)) (undone) }
                 p { (text::sentence(message)) }
                 @if let Some(stack) = stack { (text::stack(stack)) }
                 p.note { "Nothing was changed. The form below is as it was." }

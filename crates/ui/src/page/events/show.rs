@@ -101,7 +101,7 @@ pub(crate) async fn show(
                 a.button href={ "/events/selected?act=replay&id=" (of.id) "%40" (of.emitter) } { (icon(Icon::Delivery)) "Send again" }
                 a.button href={ (address) "/send" } { "Send to a URL" }
                 a.button href={ (address) "/fixture" } { (icon(Icon::Copy)) "As a test fixture" }
-                @if matches!(of.emitter, EmitterId::Source(_)) { a.button href={ (address) "/delete" } { "Delete" } }
+                @if matches!(of.emitter, EmitterId::Source(_)) { a.button.danger href={ (address) "/delete" } { "Delete" } }
             }
         }
         (neighbours.links(&of.emitter))

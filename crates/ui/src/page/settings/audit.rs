@@ -138,7 +138,7 @@ fn form(wanted: &Wanted, visitor: &Visitor) -> Markup {
     html! {
         form.filters action="/settings/audit" {
             @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
-            div { label for="actor" { "Who " } input #actor name="actor" value=(wanted.actor) size="14" placeholder="name or id" autocomplete="off" spellcheck="false"; }
+            div { label for="actor" { "Actor " } input #actor name="actor" value=(wanted.actor) size="14" placeholder="name or id" autocomplete="off" spellcheck="false"; }
             div { label for="action" { "Act " } (actions(&wanted.action)) }
             div { label for="target" { "Thing " } input #target name="target" value=(wanted.target) size="18" placeholder="id" autocomplete="off" spellcheck="false"; }
             div { label for="since" { "Since " } input #since name="since" value=(wanted.since) size="14" placeholder="24h or 2026-01-31" autocomplete="off"; }
@@ -196,7 +196,7 @@ fn table(records: &[AuditRecord], visitor: &Visitor) -> Markup {
     html! {
         table.list {
             thead { tr {
-                th scope="col" { "When" } th scope="col" { "Act" } th scope="col" { "Who" } th scope="col" { "Thing" }
+                th scope="col" { "When" } th scope="col" { "Act" } th scope="col" { "Actor" } th scope="col" { "Thing" }
                 th scope="col" { "From" } th scope="col" { "More" }
             } }
             tbody {
@@ -204,7 +204,7 @@ fn table(records: &[AuditRecord], visitor: &Visitor) -> Markup {
                     tr data-row=(record.id) {
                         td.narrow { (time::ago(record.at_ms, visitor.now_ms)) }
                         th.narrow scope="row" data-label="Act" { a href=(visitor.with(&[("action", Some(&record.action))])) { (text::line(&record.action)) } }
-                        td.named data-label="Who" { (who(&record.actor, visitor)) }
+                        td.named data-label="Actor" { (who(&record.actor, visitor)) }
                         td data-label="Thing" { (thing(record)) }
                         td data-label="From" { (from(record)) }
                         td data-label="More" { (more(&record.details)) }

@@ -11,8 +11,9 @@ use super::head::Shown;
 use crate::{
     fields::Fields,
     page::deploy::{
-        code::{NOT_SAVED, NOT_TRIED, Written, editor, failed, input},
+        code::{Written, editor, failed, input},
         component::check_type,
+        failure::{NOT_SAVED, NOT_TRIED},
         trial::{self, Tried},
     },
     part::{

@@ -22,13 +22,8 @@ use crate::{
 };
 use headwater_model::id::SourceId;
 
-/// Channels that every source has, with their names for people.
-const CHANNELS: [(&str, &str); 4] = [
-    ("", "Events"),
-    (Channel::ERRORS, "Errors"),
-    (Channel::LOGS, "Logs"),
-    (Channel::SCHEDULED, "Scheduled"),
-];
+/// Channels that every source has.
+const CHANNELS: [&str; 3] = [Channel::ERRORS, Channel::LOGS, Channel::SCHEDULED];
 
 /// Lists the events of a source.
 pub(crate) async fn show(

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use headwater_model::id::EmitterId;
 use headwater_platform::{SourceHealth, SourceView, Wanted};
 use maud::{Markup, html};
 
 use super::head::{Shown, health_state};
 use crate::{
+    address,
     page::reduced,
     part::{
         code::copyable,
@@ -99,8 +101,12 @@ fn row(visitor: &Visitor, shown: Shown) -> Markup {
             td data-label="Last event" {
                 @match &health.last_event {
                     Some(event) => {
-                        (time::ago(event.indexed_at_ms, now_ms)) " "
-                        @if let Some(summary) = &event.summary { (payload::inline(text::line(summary))) }
+                        @let moment = time::ago(event.indexed_at_ms, now_ms);
+                        @let href = address::of_event(&EmitterId::Source(view.source.id.clone()), &event.id);
+                        @match event.summary.as_deref().filter(|summary| !summary.trim().is_empty()) {
+                            Some(summary) => { a href=(href) { (payload::inline(text::line(summary))) } " " span.note { (moment) } }
+                            None => { a href=(href) { (moment) } }
+                        }
                     }
                     None => { span.note { "none" } }
                 }

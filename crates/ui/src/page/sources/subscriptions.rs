@@ -109,7 +109,7 @@ async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refuse
     };
     let body = html! {
         (shown.head(ui, visitor, "subscriptions"))
-        h2 { "Who gets its events" }
+        h2 { "Subscribers" }
         @if from.is_empty() {
             (empty("Nobody is subscribed to it; its events can be read here and over the API.", html! {
                 p { "Choose a listener below, or " a href={ "/webhooks/new?source=" (id) } { "create a webhook" } " that gets its events." }

@@ -122,7 +122,7 @@ async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> P
                 p.hint #url-hint { "Events are POSTed there as JSON, signed, with up to eight attempts over more than a day." }
             }
             div.field {
-                label for="name" { "Name" }
+                label for="name" { "Name " span.note { "optional" } }
                 input #name name="name" value=(given.name) autocomplete="off";
             }
             (source_field(options, &given.source))

@@ -98,7 +98,7 @@ fn form(webhook: &Webhook, given: &Edited, wrong: Option<&str>) -> Page {
                 p.hint #url-hint { "Deliveries that wait for the webhook go to the new address, too. Secret and subscriptions stay." }
             }
             div.field {
-                label for="name" { "Name" }
+                label for="name" { "Name " span.note { "optional" } }
                 input #name name="name" value=(given.name) autocomplete="off";
             }
             div.actions {

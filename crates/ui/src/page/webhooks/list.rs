@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
 use headwater_model::{id::WorkspaceId, subscription::Subscription};
-use headwater_platform::{PlatformError, RecentAttempts, Webhook, WebhookBacklog};
+use headwater_platform::{KnownNames, PlatformError, RecentAttempts, Webhook, WebhookBacklog};
 use maud::{Markup, html};
 
 use super::health::{Scope, latency, success};
@@ -41,12 +41,15 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         true => HashMap::new(),
         false => Scope::of_each(&subscriptions(&ui, &visitor, visitor.workspace.clone()).await?),
     };
+    let emitters = scopes.values().filter_map(|scope| scope.only().cloned());
+    let emitters: Vec<_> = emitters.collect();
+    let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let rows = webhooks.items.iter().zip(backlogs.iter().zip(&health));
     let rows = rows.map(|(webhook, (backlog, recent))| Row {
         webhook,
         backlog,
         recent,
-        scope: scopes.get(&webhook.id).copied().unwrap_or_default(),
+        scope: scopes.get(&webhook.id).cloned().unwrap_or_default(),
     });
     let body = html! {
         header.title {
@@ -60,7 +63,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
                 p { "Or follow a source without one: " (copyable("headwater events SOURCE -f")) }
             }))
         } @else {
-            (table(rows, &visitor))
+            (table(rows, &names, &visitor))
             p.note { "Success and latency (half of the attempts, 95 of 100) are of the deliveries of the last 24 hours, the newest 100 at most." }
             (pager(&visitor, &Ends::of(&webhooks, |webhook| &webhook.id)))
         }
@@ -89,34 +92,34 @@ struct Row<'a> {
     scope: Scope,
 }
 
-fn table<'a>(rows: impl Iterator<Item = Row<'a>>, visitor: &Visitor) -> Markup {
+fn table<'a>(rows: impl Iterator<Item = Row<'a>>, names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         table.list {
             thead { tr {
-                th scope="col" { "Name" } th scope="col" { "Host" } th scope="col" { "State" } th scope="col" { "Gets events of" }
-                th scope="col" { "Success" } th.number scope="col" { "Latency" } th.number scope="col" { "Pending" } th scope="col" { "Oldest" }
+                th scope="col" { "Name" } th.host.spare scope="col" { "Host" } th scope="col" { "State" } th scope="col" { "Gets events of" }
+                th scope="col" { "Success" } th.number scope="col" { "Latency" } th.number scope="col" { "Pending" } th scope="col" { "Oldest pending" }
             } }
-            tbody { @for row in rows { (row.markup(visitor)) } }
+            tbody { @for row in rows { (row.markup(names, visitor)) } }
         }
     }
 }
 
 impl Row<'_> {
-    fn markup(&self, visitor: &Visitor) -> Markup {
+    fn markup(&self, names: &KnownNames, visitor: &Visitor) -> Markup {
         let (webhook, backlog) = (self.webhook, self.backlog);
         html! {
             tr {
                 th scope="row" { a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } }
-                td data-label="Host" { (text::line(&host(&webhook.url))) }
+                td.host.spare data-label="Host" { (text::line(&host(&webhook.url))) }
                 td data-label="State" {
                     (state_of(webhook, visitor))
                     @if let Some(reason) = &webhook.disabled_reason { div.note { (text::line(reason)) } }
                 }
-                td data-label="Gets events of" { (self.scope.markup()) }
+                td.named data-label="Gets events of" { (self.scope.markup(names)) }
                 td data-label="Success" { (success(self.recent)) }
                 td.number data-label="Latency" { (latency(self.recent)) }
                 td.number data-label="Pending" { (text::grouped(backlog.pending)) }
-                td data-label="Oldest" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
+                td data-label="Oldest pending" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
             }
         }
     }
@@ -143,14 +146,21 @@ pub(crate) fn name(webhook: &Webhook) -> &str {
         .unwrap_or(&webhook.url)
 }
 
-/// The state of a webhook.
+/// The state of a webhook, and since when it fails.
 pub(crate) fn state_of(webhook: &Webhook, visitor: &Visitor) -> Markup {
+    let since = webhook.failing_since_ms.filter(|_| webhook.active);
     html! {
-        @match (webhook.active, webhook.failing_since_ms) {
-            (false, _) if webhook.disabled_reason.is_some() => { (state(Tone::Bad, "disabled")) }
-            (false, _) => { (state(Tone::Quiet, "paused")) }
-            (true, Some(since)) => { (state(Tone::Warning, "failing")) " since " (time::ago(since, visitor.now_ms)) }
-            (true, None) => { (state(Tone::Good, "ok")) }
-        }
+        (word_of(webhook))
+        @if let Some(since) = since { " since " (time::ago(since, visitor.now_ms)) }
+    }
+}
+
+/// The state of a webhook in one word.
+pub(crate) fn word_of(webhook: &Webhook) -> Markup {
+    match (webhook.active, webhook.failing_since_ms) {
+        (false, _) if webhook.disabled_reason.is_some() => state(Tone::Bad, "disabled"),
+        (false, _) => state(Tone::Quiet, "paused"),
+        (true, Some(_)) => state(Tone::Warning, "failing"),
+        (true, None) => state(Tone::Good, "ok"),
     }
 }

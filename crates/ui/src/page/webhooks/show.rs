@@ -83,8 +83,10 @@ pub(super) async fn page(
         h2 { "Subscriptions" }
         @if Scope::of(&subscriptions).is_open() { p.flash.warning { (icon(Icon::Warning)) "It gets the events of everything of a kind, also of what is deployed later." } }
         (subscriptions_of(&subscriptions, id, visitor, &things))
-        h3 { "Add an emitter" }
-        (things.add_emitter(&format!("/webhooks/{id}/subscriptions"), refused))
+        details.further open[subscriptions.is_empty() || refused.is_some()] {
+            summary { "Add an emitter" }
+            (things.add_emitter(&format!("/webhooks/{id}/subscriptions"), refused))
+        }
         (live_bar())
         div data-part="deliveries" {
         h2 { "Deliveries" }

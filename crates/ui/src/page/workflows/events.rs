@@ -23,8 +23,8 @@ use crate::{
     visit::Visitor,
 };
 
-/// Channels that every workflow has, with their names for people.
-const CHANNELS: [(&str, &str); 2] = [("", "Events"), (Channel::ERRORS, "Errors")];
+/// Channels that every workflow has.
+const CHANNELS: [&str; 1] = [Channel::ERRORS];
 
 /// Lists the events of a workflow.
 pub(crate) async fn show(

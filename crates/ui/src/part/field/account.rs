@@ -8,9 +8,9 @@ use super::frame::Field;
 use crate::{
     form::{Part, field as name_of},
     part::{
-        health::{health, not_yet},
+        health::{health, in_use, not_yet},
         icon::{Icon, icon},
-        text,
+        text, time,
     },
 };
 
@@ -32,8 +32,14 @@ pub(super) fn account(field: &Field<'_>) -> Markup {
         @for account in &accounts {
             label.choice {
                 input type="radio" #{ (field.id) "-" (account.id) } name=(name) value=(account.id) checked[chosen == Some(&*account.id)];
-                (text::line(&account.name)) " " (health(account.status))
-                @if account.status == HealthStatus::Unknown { span.note { " (" (not_yet(account.can_be_checked)) ")" } }
+                (text::line(&account.name)) " "
+                @match account.used_at_ms {
+                    Some(at_ms) => { (in_use()) span.note { ", a run succeeded " (time::ago(at_ms, field.around.now_ms)) } }
+                    None => {
+                        (health(account.status))
+                        @if account.status == HealthStatus::Unknown { span.note { ": " (not_yet(account.can_be_checked)) } }
+                    }
+                }
             }
         }
         div.loading {

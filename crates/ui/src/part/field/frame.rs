@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
-    form::{Entered, Part},
+    form::{Entered, Part, Wrong},
     part::{
         icon::{Icon, icon},
         markdown::markdown,
@@ -28,6 +28,8 @@ pub(crate) struct AccountChoice {
     pub(crate) status: HealthStatus,
     /// Whether the node can ask the app about it.
     pub(crate) can_be_checked: bool,
+    /// The last run that succeeded with it, where the node has not checked it.
+    pub(crate) used_at_ms: Option<EpochMs>,
 }
 
 /// The things that fields offer or tell, besides what the props themselves say.
@@ -80,7 +82,7 @@ pub(crate) struct Field<'a> {
     /// The props above it.
     pub(crate) above: &'a [PropDefinition],
     pub(crate) entered: &'a Entered,
-    pub(crate) wrong: Option<&'a str>,
+    pub(crate) wrong: Option<&'a Wrong>,
     pub(crate) around: &'a Surroundings,
 }
 
@@ -157,7 +159,7 @@ impl Field<'_> {
     fn below(&self) -> Markup {
         html! {
             @if let Some(wrong) = self.wrong {
-                p.wrong #(self.wrong_id()) { (icon(Icon::Warning)) (text::sentence(wrong)) }
+                p.wrong #(self.wrong_id()) data-fault=(wrong.kind.name()) { (icon(Icon::Warning)) (text::sentence(&wrong.reason)) }
             }
             @if self.prop.flag("reloadProps") {
                 button.reload name="action" value="reload" { "Apply and show more fields" }

@@ -96,6 +96,7 @@ fn text_of_components_and_of_people_is_never_markup() {
                     name: EVIL.to_owned(),
                     status: HealthStatus::Unknown,
                     can_be_checked: true,
+                    used_at_ms: None,
                 }],
                 stores: vec![EVIL.to_owned()],
                 endpoints: vec![(EVIL.to_owned(), EVIL.to_owned())],
@@ -105,6 +106,7 @@ fn text_of_components_and_of_people_is_never_markup() {
             let wrong = [Wrong {
                 prop: EVIL.to_owned(),
                 reason: EVIL.to_owned(),
+                kind: WrongKind::Unfit,
             }];
             let props = [prop];
             let html = fields(&props, &entered, &wrong, &around).into_string()
@@ -122,6 +124,7 @@ fn a_wrong_value_stays_and_is_tied_to_its_reason() {
     let wrong = [Wrong {
         prop: "count".to_owned(),
         reason: "is not a number".to_owned(),
+        kind: WrongKind::Unfit,
     }];
     let props = [prop];
     let html = fields(&props, &entered, &wrong, &Surroundings::default()).into_string();
@@ -129,7 +132,7 @@ fn a_wrong_value_stays_and_is_tied_to_its_reason() {
         "value=\"seven\"",
         "aria-invalid=\"true\"",
         "aria-describedby=\"p0-wrong p0-hint\"",
-        "id=\"p0-wrong\"",
+        "id=\"p0-wrong\" data-fault=\"unfit\"",
         "<label for=\"p0\">",
     ] {
         assert!(html.contains(expected), "{expected}: {html}");
@@ -138,6 +141,62 @@ fn a_wrong_value_stays_and_is_tied_to_its_reason() {
     assert!(
         html.contains("<a href=\"#p0\"><bdi>Count</bdi></a>: <bdi>is not a number"),
         "{html}"
+    );
+}
+
+#[test]
+fn errors_of_one_kind_have_one_heading() {
+    let props = ["a", "b", "c", "d"].map(|name| prop(json!({"name": name, "type": "string"})));
+    let wrong = |prop: &str, kind| Wrong {
+        prop: prop.to_owned(),
+        reason: "no".to_owned(),
+        kind,
+    };
+    let wrong = [
+        wrong("a", WrongKind::Missing),
+        wrong("b", WrongKind::Unfit),
+        wrong("c", WrongKind::Missing),
+        wrong("d", WrongKind::Undone("It was not deployed")),
+    ];
+    let html = summary(&props, &wrong).into_string();
+    let headings = [
+        "2 values are missing",
+        "One value does not fit",
+        "It was not deployed",
+    ];
+    let found = headings.map(|heading| html.matches(heading).count());
+    assert_eq!(found, [1, 1, 1], "{html}");
+    assert_eq!(html.matches("<h2>").count(), 3, "{html}");
+    assert_eq!(html.matches("<li>").count(), 4, "{html}");
+}
+
+#[test]
+fn an_account_that_was_not_checked_is_in_use_where_a_run_succeeded_with_it() {
+    let shown = |used_at_ms| {
+        let around = Surroundings {
+            accounts: vec![AccountChoice {
+                id: "apn_1".to_owned(),
+                app: "shop".to_owned(),
+                name: "Work".to_owned(),
+                status: HealthStatus::Unknown,
+                can_be_checked: false,
+                used_at_ms,
+            }],
+            now_ms: EpochMs(60_000),
+            ..Surroundings::default()
+        };
+        let prop = prop(json!({"name": "shop", "type": "app", "app": "shop"}));
+        shown_with(prop, &Entered::default(), &around)
+    };
+    let unknown = shown(None);
+    assert!(
+        unknown.contains("not checked") && unknown.contains("no test for this app"),
+        "{unknown}"
+    );
+    let used = shown(Some(EpochMs(53_000)));
+    assert!(
+        used.contains("in use") && used.contains("7 s ago") && !used.contains("no test"),
+        "{used}"
     );
 }
 

@@ -64,6 +64,9 @@ async fn options_below_a_changed_value_are_loaded_again_and_a_choice_that_is_non
     tab.press("[value='load:table']").await;
     tab.sees_text("[data-field=table] option", "of public")
         .await;
+    // The button is another one now, and has the focus as the one that was pressed had it.
+    let focused = tab.evaluate("document.activeElement.value").await;
+    assert_eq!(focused, "load:table");
     // A method that does not ask for the page has one only.
     assert_eq!(tab.count("[value='more:table']").await, 0);
     tab.choose("[name='prop.table']", "of public").await;
@@ -167,10 +170,38 @@ async fn a_failed_deployment_is_told_while_options_load() {
     let tab = browser.signed_in(&node).await;
     tab.open(&form).await;
     tab.press("button.primary[value=deploy]").await;
+    tab.sees_text(".summary-of-errors h2", "It was not deployed")
+        .await;
     tab.sees_text(".summary-of-errors", "no luck").await;
     tab.sees_text("[data-field=board]", "board of mine").await;
     tab.sees_text(".summary-of-errors", "no luck").await;
     assert_eq!(tab.count(".summary-of-errors").await, 1);
+}
+
+#[tokio::test]
+async fn a_missing_value_stays_told_until_there_is_one() {
+    const LACKS: &str = "export default { name: 'Lacks', version: '0.0.1', \
+        props: { url: 'string', board: { type: 'string', options() { return ['b1']; } } }, run() {} }";
+    let node = Node::start().await;
+    let form = form(&node, LACKS).await;
+    let browser = Chromium::start().await;
+    let tab = browser.signed_in(&node).await;
+    tab.open(&form).await;
+    tab.write("[name='prop.url']", "u").await;
+    tab.press("button.primary[value=deploy]").await;
+    tab.sees_text(".summary-of-errors h2", "One value is missing")
+        .await;
+    tab.press("[value='load:board']").await;
+    tab.sees_text("[data-field=board] option", "b1").await;
+    tab.sees_text("[data-field=board] .wrong", "choose a value")
+        .await;
+    tab.sees("[name='prop.board'][aria-invalid=true]").await;
+    tab.choose("[name='prop.board']", "b1").await;
+    tab.press("[value='load:board']").await;
+    tab.sees("[name='prop.board']:not([aria-invalid])").await;
+    assert_eq!(tab.count("[data-field=board] .wrong").await, 0);
+    assert_eq!(tab.barriers().await, Vec::<String>::new());
+    assert_eq!(tab.problems().await, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -184,6 +215,8 @@ async fn an_interval_that_is_entered_is_chosen() {
     tab.open(&form).await;
     tab.sees_text("[data-field=timer] .ticks", "every 15 minutes")
         .await;
+    tab.evaluate("void (window.unit = document.querySelector(\"[name='unit.timer']\"))")
+        .await;
     tab.write("[data-field=timer] input[aria-label=Number]", "7")
         .await;
     let chosen = tab
@@ -194,6 +227,11 @@ async fn an_interval_that_is_entered_is_chosen() {
         .await;
     let focused = tab.evaluate("document.activeElement.value").await;
     assert_eq!(focused, "7");
+    // Only the times are others: the controls that are in use stay.
+    assert_eq!(tab.evaluate("window.unit.isConnected").await, true);
+    tab.choose("[name='unit.timer']", "hours").await;
+    tab.sees_text("[data-field=timer] .ticks", "every 7 hours")
+        .await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
 

@@ -52,7 +52,8 @@ async fn an_event_appears_while_one_looks_and_none_twice() {
             "Order 6", "Order 5", "Order 4", "Order 3", "Order 2", "Order 1"
         ])
     );
-    tab.sees_text("[data-live-count]", "5 new").await;
+    tab.sees_text("[data-live-count]", "5 came since you opened")
+        .await;
     tab.sees_text("[data-in-all]", "6 in all").await;
     assert_eq!(tab.problems().await, Vec::<String>::new());
 }
@@ -163,6 +164,7 @@ async fn the_page_of_a_webhook_follows_its_deliveries_and_keeps_what_is_written(
     )
     .await;
     tab.sees_text("[data-live-state]", "Live").await;
+    tab.press("main details.further summary").await;
     tab.write("#channel", "orders").await;
     node.run(&source, json!({"body": {"order": 1}})).await;
     tab.sees_text("[data-part=deliveries] tbody tr", "delivered")
@@ -240,7 +242,8 @@ async fn ten_thousand_events_leave_a_page_as_large_as_it_is() {
     for from in (0..EVENTS).step_by(RUN as usize) {
         node.run(&source, json!({"from": from, "count": RUN})).await;
     }
-    tab.sees_text("[data-live-count]", "10,000 new").await;
+    tab.sees_text("[data-live-count]", "10,000 came since")
+        .await;
     let newest = format!("Event {}", EVENTS - 1);
     tab.sees_text("[data-rows] tr:first-child", &newest).await;
     let most = tab.evaluate("window.__most").await;

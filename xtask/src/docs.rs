@@ -16,7 +16,8 @@ use crate::{
 const MDBOOK_VERSION: &str = "0.5.4";
 /// The first chapter.
 const FIRST: &str = "guide/concepts.html";
-const HREF: &str = " href=\"";
+const LINK: &str = "<a ";
+const HREF: &str = "href=\"";
 
 /// Builds the site, and says where it is.
 pub(crate) fn build() -> Result<()> {
@@ -34,7 +35,7 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// Takes the addresses of files from links that are of the repository and not of the site.
+/// Takes links to files that are of the repository and not of the site, and leaves their texts.
 fn keep_links_inside(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -51,21 +52,38 @@ fn keep_links_inside(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The page with the addresses of links to pages elsewhere, to places in itself and to files that are there.
+/// The page with those links that lead somewhere, and the texts of the others.
 fn with_links(page: &str, is_there: impl Fn(&str) -> bool) -> String {
-    let mut parts = page.split(HREF);
-    let mut kept = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (address, rest) = part.split_once('"').unwrap_or((part, ""));
-        let file = address.split('#').next().unwrap_or_default();
-        if file.is_empty() || file.contains(':') || file.starts_with('/') || is_there(file) {
-            kept += HREF;
-            kept += address;
-            kept.push('"');
-        }
-        kept += rest;
+    let mut kept = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, link)) = rest.split_once(LINK) {
+        kept += before;
+        let (tag, after) = link.split_once('>').unwrap_or((link, ""));
+        rest = match after.split_once("</a>") {
+            Some((text, after)) if !leads_somewhere(tag, &is_there) => {
+                kept += text;
+                after
+            }
+            Some(_) | None => {
+                kept += LINK;
+                kept += tag;
+                kept.push('>');
+                after
+            }
+        };
     }
-    kept
+    kept + rest
+}
+
+/// Whether the tag of a link names a page elsewhere, a place in its own page or a file that is there. One that names
+/// nothing is no link.
+fn leads_somewhere(tag: &str, is_there: impl Fn(&str) -> bool) -> bool {
+    let address = tag
+        .split_once(HREF)
+        .and_then(|(_, rest)| rest.split('"').next());
+    let Some(address) = address else { return true };
+    let file = address.split('#').next().unwrap_or_default();
+    file.is_empty() || file.contains(':') || file.starts_with('/') || is_there(file)
 }
 
 /// The program, built once from the Rust registry.
@@ -102,11 +120,11 @@ mod tests {
 
     #[test]
     fn links_out_of_the_site_become_text() {
-        let page = r##"<a href="there.html#x">1</a><a class="a" href="gone/a.md">2</a><a href="#y">3</a><a href="https://a.example/">4</a>"##;
+        let page = r##"<p><a href="there.html#x">1</a> <a class="a" href="gone/a.md"><code>2</code></a>. <a href="#y">3</a><a href="https://a.example/">4</a><a id="z"></a></p>"##;
         let kept = with_links(page, |file| file == "there.html");
         assert_eq!(
             kept,
-            r##"<a href="there.html#x">1</a><a class="a">2</a><a href="#y">3</a><a href="https://a.example/">4</a>"##
+            r##"<p><a href="there.html#x">1</a> <code>2</code>. <a href="#y">3</a><a href="https://a.example/">4</a><a id="z"></a></p>"##
         );
     }
 }

@@ -122,7 +122,9 @@ fn the_debian_package_has_the_binary_its_manuals_completions_and_a_unit() {
     for field in [
         "Package: headwater",
         concat!("Version: ", env!("CARGO_PKG_VERSION")),
+        "Installed-Size: ",
         "Depends: libc6 (>= 2.",
+        "systemd | systemd-standalone-sysusers",
     ] {
         assert!(fields.contains(field), "{fields}");
     }

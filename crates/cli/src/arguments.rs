@@ -9,6 +9,7 @@
 
 mod accounts;
 mod audit;
+mod channel;
 mod confirmed;
 mod data_stores;
 mod deliveries;

@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use self::error::ApiError;
-pub(crate) use self::error::ClientError;
+pub(crate) use self::error::{ClientError, naming_flags};
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
 pub(crate) use self::trust::{http_client, trust, trusting};
@@ -148,7 +148,8 @@ impl Client {
 
     async fn get_with(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
         let request = self.request(Method::GET, path).query(query);
-        self.answer(request.timeout(READ_TIMEOUT)).await
+        let answer = self.answer(request.timeout(READ_TIMEOUT)).await;
+        answer.map_err(|error| naming_flags(error, query))
     }
 
     fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {

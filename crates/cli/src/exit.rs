@@ -45,8 +45,8 @@ pub(crate) fn print_error(error: &anyhow::Error) {
         if let Some(stack) = client_error.stack().filter(|stack| stack.contains('\n')) {
             output::note(stack);
         }
-        if let Some(hint) = client_error.hint() {
-            output::tell(&format!("hint: {hint}"));
+        if let Some(advice) = client_error.advice() {
+            output::tell(&format!("hint: {advice}"));
         }
     }
 }

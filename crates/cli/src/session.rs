@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::arguments::{DEFAULT_URL, Global};
+use crate::arguments::{DEFAULT_DATA_DIR, DEFAULT_URL, Global};
 use crate::client::{Client, same_node};
 use crate::output;
 use crate::profile::{Profile, Profiles};
@@ -80,6 +80,9 @@ impl Access {
             .and_then(|_| stored_address(&global.data_dir));
         let url = given_url.or_else(|| Some(profile.as_ref()?.1.url.clone()));
         let url = url.or(of_folder);
+        if url.is_none() && given_key.is_none() {
+            refuse_missing(&global.data_dir)?;
+        }
         let url = url.unwrap_or_else(|| DEFAULT_URL.to_owned());
         let profile = profile.filter(|(_, profile)| same_node(&profile.url, &url));
         let workspace = profile.as_ref().and_then(|(_, it)| it.workspace.clone());
@@ -129,6 +132,17 @@ fn profile(named: Option<&str>) -> Result<Option<(String, Profile)>> {
 
 fn filled(given: Option<&String>) -> Option<String> {
     given.filter(|text| !text.is_empty()).cloned()
+}
+
+/// Refuses a data folder that was named and is not there: it was to say which node is meant.
+fn refuse_missing(data_dir: &Path) -> Result<(), UsageError> {
+    if data_dir == Path::new(DEFAULT_DATA_DIR) || data_dir.exists() {
+        return Ok(());
+    }
+    Err(UsageError(format!(
+        "there is no data folder {}; name that of a node with --data-dir, or the node with --url",
+        data_dir.display()
+    )))
 }
 
 /// The address that the folder's node wrote down.

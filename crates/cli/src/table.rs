@@ -15,6 +15,20 @@ const STATES: [&str; 7] = [
     "active", "health", "last run", "outcome", "result", "state", "status",
 ];
 
+/// Headers of columns that have an age for people, which is short and of no use in parts.
+const AGES: [&str; 10] = [
+    "created",
+    "deployed",
+    "dispatched",
+    "last event",
+    "last used",
+    "next tick",
+    "queued",
+    "seen",
+    "started",
+    "updated",
+];
+
 /// A table with a header row. On a terminal a row is one line.
 pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> String {
     listing_on(display::current(), headers, rows)
@@ -142,17 +156,19 @@ fn render(mut table: Table, headers: &[&str], display: Display) -> String {
     table.trim_fmt()
 }
 
-/// Cuts the widest columns, evenly, until everything fits, and states last. Ids come first, and are of no use in parts.
+/// Cuts the widest columns, evenly, until everything fits, states last, and ages never. Ids come first, and are of no use in
+/// parts.
 fn fit(table: &mut Table, headers: &[&str], width: u16) {
     let mut widths = table.column_max_content_widths();
     let room =
         width.saturating_sub(GAP.saturating_mul(u16::try_from(widths.len()).unwrap_or(u16::MAX)));
-    let is_state = |column: usize| headers.get(column).is_some_and(|it| STATES.contains(it));
+    let is_one = |of: &[&str], column: usize| headers.get(column).is_some_and(|it| of.contains(it));
     for cuts_states in [false, true] {
         loop {
             let total: u32 = widths.iter().copied().map(u32::from).sum();
             let cut = widths.iter_mut().enumerate().skip(1);
-            let cut = cut.filter(|(column, _)| cuts_states || !is_state(*column));
+            let cut = cut.filter(|(column, _)| !is_one(&AGES, *column));
+            let cut = cut.filter(|(column, _)| cuts_states || !is_one(&STATES, *column));
             let widest = cut.map(|(_, width)| width).rev().max();
             match widest {
                 Some(widest) if total > u32::from(room) && *widest > NARROWEST => *widest -= 1,
@@ -245,6 +261,27 @@ mod tests {
             rows(),
         );
         assert!(all.contains("longer than others"), "{all}");
+    }
+
+    #[test]
+    fn an_age_stays_whole_where_an_error_is_cut() {
+        let row = [
+            "inv_1",
+            "12 min ago",
+            "orders",
+            "TypeError: it is not a function",
+        ];
+        let headers = ["id", "queued", "of", "error"];
+        let shown = listing_on(
+            terminal(38),
+            &headers,
+            vec![row.map(str::to_owned).to_vec()],
+        );
+        assert_eq!(
+            shown,
+            "ID      QUEUED       OF       ERROR\n\
+             inv_1   12 min ago   orders   TypeErr…"
+        );
     }
 
     #[test]

@@ -63,29 +63,41 @@ pub(crate) fn age(ms: i64, now_ms: EpochMs) -> String {
     }
 }
 
-/// A time as a flag gives it: a duration counts back from now; anything else is for the node to read.
-pub(crate) fn given(text: &str, now_ms: EpochMs) -> String {
-    match headwater_model::duration::parse(text) {
-        Some(ago) => now_ms.minus(ago).to_string(),
-        None => text.to_owned(),
+/// A time as a flag gives it, for the node: a duration counts back from now.
+///
+/// # Errors
+/// It is no time.
+pub(crate) fn given(flag: &str, text: &str, now_ms: EpochMs) -> Result<String, UsageError> {
+    if let Some(ago) = headwater_model::duration::parse(text) {
+        return Ok(now_ms.minus(ago).to_string());
+    }
+    match to_millis(text) {
+        Some(0..) => Ok(text.to_owned()),
+        Some(_) | None => Err(UsageError(format!(
+            "{flag} {text} is no time: write 90s, 30m or 1h for that long ago, 2026-01-31T12:00:00Z, 2026-01-31, or epoch \
+             milliseconds"
+        ))),
     }
 }
 
-/// The same for what this program compares itself.
+/// The same of a flag that may be left out.
+pub(crate) fn given_or_none(
+    flag: &str,
+    text: Option<&str>,
+    now_ms: EpochMs,
+) -> Result<Option<String>, UsageError> {
+    text.map(|text| given(flag, text, now_ms)).transpose()
+}
+
+/// `--since`, for what this program compares itself.
 pub(crate) fn given_since(
     text: Option<&str>,
     now_ms: EpochMs,
 ) -> Result<Option<EpochMs>, UsageError> {
-    let Some(text) = text else { return Ok(None) };
-    let millis = to_millis(&given(text, now_ms));
-    let since = millis.and_then(|millis| u64::try_from(millis).ok());
-    match since {
-        Some(since) => Ok(Some(EpochMs(since))),
-        None => Err(UsageError(format!(
-            "--since {text} is no time: write 90s, 30m or 1h for that long ago, 2026-01-31T12:00:00Z, 2026-01-31, or epoch \
-             milliseconds"
-        ))),
-    }
+    let since = given_or_none("--since", text, now_ms)?;
+    let millis = since.and_then(|since| to_millis(&since));
+    let millis = millis.and_then(|millis| u64::try_from(millis).ok());
+    Ok(millis.map(EpochMs))
 }
 
 /// Epoch milliseconds of `2026-01-31T12:00:00Z`, of `2026-01-31` in UTC, or as they are.
@@ -117,15 +129,15 @@ mod tests {
 
     #[test]
     fn a_time_ago_is_counted_back_from_now() {
-        assert_eq!(given("1h", EpochMs(1_767_225_600_000)), "1767222000000");
-        assert_eq!(
-            given("2026-01-31", EpochMs(1_767_225_600_000)),
-            "2026-01-31"
-        );
-        assert_eq!(
-            given("1767222000000", EpochMs(1_767_225_600_000)),
-            "1767222000000"
-        );
+        let given = |text| given("--until", text, EpochMs(1_767_225_600_000));
+        assert_eq!(given("1h").unwrap(), "1767222000000");
+        assert_eq!(given("2026-01-31").unwrap(), "2026-01-31");
+        assert_eq!(given("1767222000000").unwrap(), "1767222000000");
+        for wrong in ["noon", "-1", "1969-12-31", ""] {
+            let told = given(wrong).unwrap_err().to_string();
+            let beginning = format!("--until {wrong} is no time: write 90s");
+            assert!(told.starts_with(&beginning), "{told}");
+        }
     }
 
     #[test]

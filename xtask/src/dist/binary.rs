@@ -69,6 +69,21 @@ impl Binary {
     pub(super) fn print(&self, arguments: &[&str]) -> Result<String> {
         output(Command::new(&self.path).args(arguments))
     }
+
+    /// The same of a command whose words are for whoever calls it by hand: they are shown if it fails.
+    pub(super) fn run_silently(&self, arguments: &[&str]) -> Result<()> {
+        let output = Command::new(&self.path).args(arguments).output();
+        let output = output.with_context(|| format!("cannot start {}", self.path.display()))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            bail!(
+                "`headwater {}` failed: {}",
+                arguments.join(" "),
+                said.trim()
+            );
+        }
+        Ok(())
+    }
 }
 
 fn architecture(elf: &[u8]) -> Result<Architecture> {

@@ -52,15 +52,15 @@ set -e
 if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now headwater.service; fi
 ";
 
-/// Data, secrets and the user stay, also after a purge: they are the administrator's.
+/// Data, secrets and the user stay, also after a purge: they are the administrator's. An empty folder goes.
 const AFTER_REMOVE: &str = "\
 #!/bin/sh
 set -e
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 if [ \"$1\" = purge ]; then
   rm -rf /var/cache/headwater
-  for kept in /var/lib/headwater /etc/headwater; do
-    if [ -d $kept ]; then echo \"headwater: $kept is kept\"; fi
+  for kept in /var/lib/headwater /etc/headwater/environment; do
+    if [ -e $kept ]; then echo \"headwater: $kept is kept\"; fi
   done
 fi
 ";
@@ -92,7 +92,6 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
             "DEBIAN/conffiles",
             "/etc/headwater/headwater.toml\n".to_owned(),
         ),
-        ("DEBIAN/control", control(binary)),
         ("DEBIAN/postinst", AFTER_INSTALL.to_owned()),
         ("DEBIAN/prerm", BEFORE_REMOVE.to_owned()),
         ("DEBIAN/postrm", AFTER_REMOVE.to_owned()),
@@ -100,6 +99,8 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
     for (path, text) in texts {
         write(&staging.join(path), &text)?;
     }
+    let kib = installed_kib(&staging.join("usr"))? + installed_kib(&staging.join("etc"))?;
+    write(&staging.join("DEBIAN/control"), &control(binary, kib))?;
     for script in ["postinst", "prerm", "postrm"] {
         let script = staging.join("DEBIAN").join(script);
         std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755))?;
@@ -121,7 +122,7 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
 fn manuals(binary: &Binary, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let shown = folder.to_str().context("the folder's name is not UTF-8")?;
-    binary.print(&["man", shown])?;
+    binary.run_silently(&["man", shown])?;
     let pages = std::fs::read_dir(folder)?;
     let pages: Vec<PathBuf> = pages
         .map(|page| Ok(page?.path()))
@@ -129,7 +130,20 @@ fn manuals(binary: &Binary, folder: &Path) -> Result<()> {
     run(Command::new("gzip").args(["-9", "--no-name"]).args(pages))
 }
 
-fn control(binary: &Binary) -> String {
+/// The room that the files of a folder take where they are installed, in KiB, each folder as one of them.
+fn installed_kib(folder: &Path) -> Result<u64> {
+    let mut kib = 1;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        kib += match entry.file_type()?.is_dir() {
+            true => installed_kib(&entry.path())?,
+            false => entry.metadata()?.len().div_ceil(1 << 10),
+        };
+    }
+    Ok(kib)
+}
+
+fn control(binary: &Binary, installed_kib: u64) -> String {
     let Binary {
         version,
         architecture,
@@ -144,7 +158,8 @@ Architecture: {}
 Maintainer: The Headwater project
 Section: net
 Priority: optional
-Depends: libc6 (>= 2.{glibc_minor}), libgcc-s1
+Installed-Size: {installed_kib}
+Depends: libc6 (>= 2.{glibc_minor}), libgcc-s1, systemd | systemd-standalone-sysusers
 Recommends: npm | python3-pip
 Description: self-hosted event sources and workflows
  A node runs small JavaScript modules that watch APIs, timers and HTTP

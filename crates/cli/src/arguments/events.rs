@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::channel;
+
 #[derive(Debug, Args)]
 pub(crate) struct EventsArguments {
     /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
@@ -21,7 +23,7 @@ pub(crate) struct EventsArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only this channel, such as $errors
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = channel::named)]
     pub(crate) channel: Option<String>,
     /// Show each event's id, summary and whole data
     #[arg(long)]

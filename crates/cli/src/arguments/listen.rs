@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::channel;
+
 #[derive(Debug, Args)]
 pub(crate) struct ListenArguments {
     /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
@@ -18,6 +20,6 @@ pub(crate) struct ListenArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only this channel, such as $errors [default: the default one and those that the component names]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = channel::named)]
     pub(crate) channel: Option<String>,
 }

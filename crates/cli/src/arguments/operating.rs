@@ -22,6 +22,6 @@ pub(crate) struct BackupArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArguments {
-    /// A file of `headwater backup`; --data-dir names the folder to make
+    /// A file of `headwater backup`; --data-dir names the folder to create
     pub(crate) file: PathBuf,
 }

@@ -33,8 +33,10 @@ pub(crate) struct ListRunsArguments {
     /// wall_limit
     #[arg(long, value_name = "STATES")]
     pub(crate) status: Option<String>,
-    /// Only those with this cause: timer, http, manual, event, email, call, replay, deploy, activate or deactivate
-    #[arg(long)]
+    /// Only those with this cause
+    #[arg(long, value_parser = [
+        "timer", "http", "manual", "event", "email", "call", "replay", "deploy", "activate", "deactivate",
+    ])]
     pub(crate) trigger: Option<String>,
     /// Only those queued within this time, such as 90s, 30m or 1h, or since 2026-01-31T12:00:00Z, 2026-01-31 or epoch
     /// milliseconds

@@ -123,7 +123,7 @@ pub(crate) enum KeysCommand {
         #[arg(value_name = "ID_OR_NAME")]
         key: String,
         /// Do not ask before revoking the key that this command uses (--api-key or HEADWATER_API_KEY)
-        #[arg(long)]
+        #[arg(short, long)]
         yes: bool,
     },
     /// Create a new key for the administrator of a stopped node, print it and write it to

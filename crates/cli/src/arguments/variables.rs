@@ -17,8 +17,8 @@ pub(crate) enum VariablesCommand {
         /// Variable: its name, or NAME=VALUE
         #[arg(value_name = "NAME")]
         name: String,
-        /// Value, @FILE, or @- for standard input; write a value that begins with @ as @@…. Without
-        /// a value you are asked for it, hidden
+        /// Value, @FILE, or @- for standard input; a value that begins with @ is written with a second one
+        /// in front. Without a value you are asked for it, hidden
         value: Option<String>,
     },
     /// List the variables, without their values

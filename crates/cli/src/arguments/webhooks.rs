@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
 
-use super::confirmed::Confirmed;
+use super::{channel, confirmed::Confirmed};
 
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArguments {
@@ -64,7 +64,7 @@ pub(crate) struct CreateWebhookArguments {
     #[arg(long, value_name = "SOURCE")]
     pub(crate) from: Vec<String>,
     /// With --from: the channel, such as $errors [default: the default channel]
-    #[arg(long, value_name = "NAME", requires = "from")]
+    #[arg(long, value_name = "NAME", requires = "from", value_parser = channel::named)]
     pub(crate) channel: Option<String>,
     /// Name to find the webhook by
     #[arg(long)]
@@ -195,7 +195,12 @@ pub(crate) struct SubscriptionArguments {
     #[arg(long, value_name = "ID_OR_NAME")]
     pub(crate) listener: String,
     /// Channel, such as $errors [default: the default channel]
-    #[arg(long, value_name = "NAME", required_if_eq("auto", "true"))]
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_if_eq("auto", "true"),
+        value_parser = channel::named
+    )]
     pub(crate) channel: Option<String>,
     /// Subscribe to $errors or $logs of every source deployed from now on
     #[arg(long, conflicts_with = "emitter")]

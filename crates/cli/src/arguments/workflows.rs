@@ -126,7 +126,7 @@ pub(crate) struct DeleteWorkflowArguments {
     #[arg(value_name = "ID_OR_NAME_OR_DIR")]
     pub(crate) workflow: String,
     /// Do not ask before deleting; it is asked at a terminal only
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) yes: bool,
 }
 
@@ -221,7 +221,7 @@ pub(crate) struct ReplaySeveralArguments {
     #[arg(long, value_name = "TIME", conflicts_with = "run")]
     pub(crate) since: Option<String>,
     /// With --all: do not ask before starting the runs
-    #[arg(long, conflicts_with = "run")]
+    #[arg(short, long, conflicts_with = "run")]
     pub(crate) yes: bool,
 }
 

@@ -6,6 +6,23 @@ use std::time::Duration;
 use serde::Deserialize;
 use url::Url;
 
+/// Filters of the API that are flags of the command line.
+const FLAGS: [(&str, &str); 13] = [
+    ("action", "--action"),
+    ("actor", "--actor"),
+    ("event_id", "--event"),
+    ("event_name", "--channel"),
+    ("min_ms", "--min-ms"),
+    ("origin", "--origin"),
+    ("outcome", "--outcome"),
+    ("since", "--since"),
+    ("state", "--state"),
+    ("status", "--status"),
+    ("target_id", "--target"),
+    ("trigger", "--trigger"),
+    ("until", "--until"),
+];
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
     #[error(transparent)]
@@ -101,6 +118,22 @@ impl ClientError {
         }
     }
 
+    /// The person's next step, with the command that looks further where it helps.
+    pub(crate) fn advice(&self) -> Option<String> {
+        let doctor = match self {
+            Self::Api(error) if error.status >= 500 => Some("`headwater doctor` checks the node"),
+            Self::Unreachable(error) if error.is_about_certificate() => None,
+            Self::Unreachable(_) | Self::Silent { .. } => {
+                Some("`headwater doctor` checks the connection")
+            }
+            Self::Api(_) => None,
+        };
+        let steps = [self.hint(), doctor].into_iter().flatten();
+        steps
+            .map(str::to_owned)
+            .reduce(|hint, doctor| format!("{hint}; {doctor}"))
+    }
+
     /// The person's next step.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
@@ -109,10 +142,9 @@ impl ClientError {
                 "the node's certificate is not trusted for this address: give that certificate, or its authority's, as a \
                  PEM file with --ca-file or HEADWATER_CA_FILE, and use a host name that is in it",
             ),
-            Self::Unreachable(_) | Self::Silent { .. } => Some(
-                "start a node with `headwater serve`, or name one with --url or HEADWATER_URL; \
-                 `headwater doctor` checks the connection",
-            ),
+            Self::Unreachable(_) | Self::Silent { .. } => {
+                Some("start a node with `headwater serve`, or name one with --url or HEADWATER_URL")
+            }
         }
     }
 }
@@ -147,6 +179,20 @@ impl ApiError {
         Self { message, ..self }
     }
 
+    /// The same about one of these filters, by its flag.
+    fn naming_flag(self, filters: &[(&str, String)]) -> Self {
+        let is_given = |name: &str| filters.iter().any(|(filter, _)| *filter == name);
+        let param = self.param.as_deref().filter(|param| is_given(param));
+        let flag = param.and_then(|param| FLAGS.iter().find(|(filter, _)| *filter == param));
+        match flag {
+            Some((_, flag)) => Self {
+                param: Some((*flag).to_owned()),
+                ..self
+            },
+            None => self,
+        }
+    }
+
     fn hint(&self) -> Option<&'static str> {
         match self.status {
             300..=399 => Some("the node redirects to another address; give that one with --url"),
@@ -158,6 +204,9 @@ impl ApiError {
                 "the user of this key is not allowed to do that; use the key of a member of the workspace",
             ),
             404 => Some(listed_by(&self.message)),
+            409 if self.message.ends_with("is not active; activate it first") => {
+                Some("`headwater resume SOURCE` turns a source on again")
+            }
             413 => Some("the request exceeds the node's limits; send less"),
             422 if self.message.contains("has no package `@pipedream/") => Some(
                 "`headwater search WORDS` finds what is on npm; `headwater publish DIR` publishes all components of a folder, \
@@ -168,9 +217,18 @@ impl ApiError {
             // The message says when the quota resets.
             429 if self.code == "quota_exceeded" => None,
             429 => Some("wait a moment and run the command again"),
-            500.. => Some("try again; `headwater doctor` checks the node"),
+            500.. => Some("try again"),
             _ => None,
         }
+    }
+}
+
+/// The same error, which names the flag of the command line where it is about a filter that one gave.
+pub(crate) fn naming_flags(error: anyhow::Error, filters: &[(&str, String)]) -> anyhow::Error {
+    match error.downcast::<ClientError>() {
+        Ok(ClientError::Api(error)) => ClientError::Api(error.naming_flag(filters)).into(),
+        Ok(unanswered) => unanswered.into(),
+        Err(error) => error,
     }
 }
 
@@ -218,6 +276,10 @@ fn innermost(error: &dyn std::error::Error) -> String {
         "Other(OtherError(CaUsedAsEndEntity))",
         "it has signed itself",
     )
+    .replace(
+        "received corrupt message of type InvalidContentType",
+        "the node does not speak TLS there; write http://",
+    )
 }
 
 /// The message, after the parameter's name where it is not a whole sentence.
@@ -228,6 +290,7 @@ fn sentence(message: &str, param: Option<&str>) -> String {
             format!("{param} {message}")
         }
         Some(param) if names(message, param) => message.to_owned(),
+        Some(flag) if flag.starts_with("--") => format!("{message} ({flag})"),
         Some(param) => format!("{message} (parameter {param})"),
         None => message.to_owned(),
     }
@@ -266,6 +329,29 @@ mod tests {
     }
 
     #[test]
+    fn https_where_the_node_speaks_http_is_told_in_plain_words() {
+        let told = |text: &str| innermost(&std::io::Error::other(text));
+        let corrupt = told("received corrupt message of type InvalidContentType");
+        assert_eq!(corrupt, "the node does not speak TLS there; write http://");
+        assert_eq!(
+            told("Connection refused (os error 111)"),
+            "Connection refused"
+        );
+    }
+
+    #[test]
+    fn a_filter_is_named_by_its_flag() {
+        let told = |filters: &[(&str, String)]| {
+            let body = r#"{"error":{"code":"invalid","message":"no such state","param":"min_ms"}}"#;
+            let error = ClientError::from(ApiError::from_body(400, body));
+            naming_flags(error.into(), filters).to_string()
+        };
+        let given = [("min_ms", "x".to_owned())];
+        assert_eq!(told(&given), "no such state (--min-ms)");
+        assert_eq!(told(&[]), "no such state (parameter min_ms)");
+    }
+
+    #[test]
     fn waiting_is_advised_only_where_it_helps() {
         let hint = |code: &str| {
             let body = format!(r#"{{"error":{{"code":"{code}","message":"no"}}}}"#);
@@ -273,6 +359,14 @@ mod tests {
         };
         assert!(hint("rate_limited").unwrap().contains("wait a moment"));
         assert_eq!(hint("quota_exceeded"), None);
+    }
+
+    #[test]
+    fn doctor_is_advised_where_the_node_is_at_fault() {
+        let advice = |status| ClientError::Api(ApiError::from_body(status, "")).advice();
+        let of_fault = advice(500).unwrap();
+        assert_eq!(of_fault, "try again; `headwater doctor` checks the node");
+        assert!(!advice(422).unwrap().contains("doctor"));
     }
 
     #[test]

@@ -44,6 +44,6 @@ impl Node for Forward {
 
 /// The whole story in a line: an assistant sees no chain of causes.
 fn away(error: ClientError) -> Unreachable {
-    let hint = error.hint().unwrap_or_default();
-    Unreachable(format!("{error}; {hint}"))
+    let advice = error.advice().unwrap_or_default();
+    Unreachable(format!("{error}; {advice}"))
 }

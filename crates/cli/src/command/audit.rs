@@ -11,13 +11,14 @@ use crate::session::Session;
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
+use crate::usage_error::UsageError;
 
 /// The widths that keep a row within 80 columns, beside a time and the longest name of an action.
 const ACTOR_CHARS: usize = 12;
 const TARGET_CHARS: usize = 16;
 
 pub(super) async fn run(session: &Session, arguments: &AuditArguments) -> Result<Exit> {
-    let mut query = query(arguments, timestamp::now_ms());
+    let mut query = query(arguments, timestamp::now_ms())?;
     query.extend(session.client.scope().await?);
     let page = session.client.first(&["audit"], arguments.limit, &query);
     let records = page.await?.data;
@@ -36,19 +37,22 @@ pub(super) async fn run(session: &Session, arguments: &AuditArguments) -> Result
     Ok(Exit::Success)
 }
 
-fn query(arguments: &AuditArguments, now_ms: EpochMs) -> Vec<(&'static str, String)> {
-    let time = |text: &Option<String>| Some(timestamp::given(text.as_deref()?, now_ms));
+fn query(
+    arguments: &AuditArguments,
+    now_ms: EpochMs,
+) -> Result<Vec<(&'static str, String)>, UsageError> {
+    let time =
+        |flag, text: &Option<String>| timestamp::given_or_none(flag, text.as_deref(), now_ms);
     let pairs = [
         ("actor", arguments.actor.clone()),
         ("action", arguments.action.clone()),
         ("target_id", arguments.target.clone()),
-        ("since", time(&arguments.since)),
-        ("until", time(&arguments.until)),
+        ("since", time("--since", &arguments.since)?),
+        ("until", time("--until", &arguments.until)?),
     ];
     let given = pairs.into_iter();
-    given
-        .filter_map(|(field, value)| Some((field, value?)))
-        .collect()
+    let given = given.filter_map(|(field, value)| Some((field, value?)));
+    Ok(given.collect())
 }
 
 fn row(record: &Value) -> Vec<String> {

@@ -14,6 +14,7 @@ use crate::arguments::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
     ListDeliveriesArguments,
 };
+use crate::client;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -47,9 +48,7 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
     let page = session.client.first(&path, arguments.limit, &filter);
     let deliveries = page.await?.data;
     if deliveries.is_empty() && !session.json {
-        output::tell(
-            "no such deliveries; `headwater subscriptions list` shows the webhooks' subscriptions",
-        );
+        output::tell(&none_found(&filter));
         return Ok(());
     }
     let headers = [
@@ -80,6 +79,15 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
         );
     }
     Ok(())
+}
+
+/// The line in place of an empty list.
+fn none_found(filter: &[(&'static str, String)]) -> String {
+    match filter {
+        [("state", state)] => format!("no delivery is {state}"),
+        _ => "no such deliveries; `headwater subscriptions list` shows the webhooks' subscriptions"
+            .to_owned(),
+    }
 }
 
 async fn describe(session: &Session, id: &str) -> Result<()> {
@@ -132,10 +140,11 @@ async fn change_all(
 ) -> Result<()> {
     let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
     let mut body = json!({"dry_run": arguments.dry_run});
-    for (field, value) in filter {
-        body[field] = value.into();
+    for (field, value) in &filter {
+        body[*field] = value.as_str().into();
     }
-    let changed = session.client.post(&["deliveries", verb], &body).await?;
+    let changed = session.client.post(&["deliveries", verb], &body).await;
+    let changed = changed.map_err(|error| client::naming_flags(error, &filter))?;
     session.print(&changed, changed_card)?;
     if arguments.dry_run {
         output::tell("nothing was changed; leave out --dry-run to do it");
@@ -177,15 +186,16 @@ async fn filter(
     };
     let state = filter.state.and_then(|state| state.to_possible_value());
     let now_ms = timestamp::now_ms();
-    let time = |text: &Option<String>| Some(timestamp::given(text.as_deref()?, now_ms));
+    let time =
+        |flag, text: &Option<String>| timestamp::given_or_none(flag, text.as_deref(), now_ms);
     let pairs = [
         ("state", state.map(|state| state.get_name().to_owned())),
         ("webhook_id", webhook_id),
         ("emitter_id", emitter_id),
         ("event_id", filter.event.clone()),
         ("status", filter.status.clone()),
-        ("since", time(&filter.since)),
-        ("until", time(&filter.until)),
+        ("since", time("--since", &filter.since)?),
+        ("until", time("--until", &filter.until)?),
     ];
     let given = pairs.into_iter();
     let given = given.filter_map(|(field, value)| Some((field, value?)));

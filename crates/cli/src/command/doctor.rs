@@ -162,13 +162,7 @@ fn room(folder: &std::path::Path, path: &str) -> Check {
 }
 
 fn unanswered(name: &str, error: &ClientError) -> Check {
-    let hint = error.hint().unwrap_or_default();
-    // That is this command.
-    let hint = hint
-        .split("; `headwater doctor`")
-        .next()
-        .unwrap_or_default();
-    Check::failed(name, &error.to_string(), hint)
+    Check::failed(name, &error.to_string(), error.hint().unwrap_or_default())
 }
 
 #[cfg(test)]

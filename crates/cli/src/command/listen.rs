@@ -36,7 +36,9 @@ pub(super) async fn run(session: &Session, arguments: &ListenArguments) -> Resul
         None => new_webhook_secret(&environment::system()?),
     };
     let signer = Signer::new(secret.as_bytes()).ok_or_else(|| {
-        UsageError("--secret is no secret of a webhook: whsec_ and base64".to_owned())
+        UsageError(
+            "--secret is no secret of a webhook: it begins with whsec_, then base64".to_owned(),
+        )
     })?;
     let since = timestamp::given_since(arguments.since.as_deref(), timestamp::now_ms())?;
     let (kind, id) = events::emitter(session, &arguments.source).await?;

@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
         path: &["sources", &id, "logs"],
         filter: std::slice::from_ref(&whole),
         feed,
-        channel: Some("$logs"),
+        channel: Some(Channel::LOGS),
     };
     let errors = Followed {
         path: &["sources", &id, "event_summaries"],

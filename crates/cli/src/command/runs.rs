@@ -21,6 +21,7 @@ use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<Exit> {
     match (arguments.command, arguments.source) {
@@ -37,7 +38,7 @@ pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<E
 
 async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()> {
     let id = source::find_id(&session.client, source).await?;
-    let query = query(filter, timestamp::now_ms());
+    let query = query(filter, timestamp::now_ms())?;
     let path = ["sources", &id, "runs"];
     let page = session.client.first(&path, filter.limit, &query);
     let runs = page.await?.data;
@@ -74,24 +75,20 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     }
 }
 
-fn query(filter: &RunsFilter, now_ms: EpochMs) -> Vec<(&'static str, String)> {
+fn query(filter: &RunsFilter, now_ms: EpochMs) -> Result<Vec<(&'static str, String)>, UsageError> {
     let outcome = match filter.failed {
         true => Some("failed".to_owned()),
         false => filter.outcome.as_ref().map(name),
     };
-    let since = filter
-        .since
-        .as_deref()
-        .map(|since| timestamp::given(since, now_ms));
+    let since = timestamp::given_or_none("--since", filter.since.as_deref(), now_ms)?;
     let pairs = [
         ("outcome", outcome),
         ("trigger", filter.trigger.as_ref().map(name)),
         ("since", since),
     ];
     let given = pairs.into_iter();
-    given
-        .filter_map(|(field, value)| Some((field, value?)))
-        .collect()
+    let given = given.filter_map(|(field, value)| Some((field, value?)));
+    Ok(given.collect())
 }
 
 fn name(value: &impl ValueEnum) -> String {

@@ -126,25 +126,26 @@ async fn update(session: &Session, arguments: UpdateWebhookArguments) -> Result<
         let complaint = "nothing to update: give --address, --name, --description or --ordering";
         return Err(UsageError(complaint.to_owned()).into());
     }
-    change(session, &arguments.webhook, &body).await
+    let id = webhook::find_id(&session.client, &arguments.webhook).await?;
+    change(session, &id, &body).await
 }
 
-async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()> {
-    let id = webhook::find_id(&session.client, id_or_name).await?;
-    let path = ["webhooks", id.as_str()];
+async fn change(session: &Session, id: &str, body: &Value) -> Result<()> {
+    let path = ["webhooks", id];
     let webhook = session.client.send(Method::PATCH, &path, body).await?;
     session.print(&webhook, card)
 }
 
 /// Turns a webhook on or off, and tells how its dead letters, which it may have since, are delivered.
 async fn switch(session: &Session, id_or_name: &str, active: bool) -> Result<()> {
-    change(session, id_or_name, &json!({"active": active})).await?;
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    change(session, &id, &json!({"active": active})).await?;
     let word = shell::word(Path::new(id_or_name));
     let on_again = format!("`headwater webhooks activate {word}` turns it on again");
     let replayed = format!("`headwater webhooks replay {word}` delivers them");
     // The change was made, whatever becomes of this question.
-    let has_dead_letters = has_dead_letters(session, id_or_name);
-    match (active, has_dead_letters.await.unwrap_or(false)) {
+    let has_dead_letters = has_dead_letters(session, id).await;
+    match (active, has_dead_letters.unwrap_or(false)) {
         (true, false) => {}
         (true, true) => output::tell(&format!("it has dead letters: {replayed}")),
         (false, false) => output::tell(&format!("it gets nothing until {on_again}")),
@@ -155,8 +156,7 @@ async fn switch(session: &Session, id_or_name: &str, active: bool) -> Result<()>
     Ok(())
 }
 
-async fn has_dead_letters(session: &Session, id_or_name: &str) -> Result<bool> {
-    let id = webhook::find_id(&session.client, id_or_name).await?;
+async fn has_dead_letters(session: &Session, id: String) -> Result<bool> {
     let filter = [("webhook_id", id), ("state", "dead".to_owned())];
     let found = session.client.first(&["deliveries"], 1, &filter).await?;
     Ok(!found.data.is_empty())
@@ -186,10 +186,8 @@ async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
     let now_ms = timestamp::now_ms();
     let since = arguments.since.as_deref().unwrap_or(EVER);
-    let since = timestamp::given(since, now_ms);
-    let until = arguments
-        .until
-        .map(|until| timestamp::given(&until, now_ms));
+    let since = timestamp::given("--since", since, now_ms)?;
+    let until = timestamp::given_or_none("--until", arguments.until.as_deref(), now_ms)?;
     let mut body = body([("since", Some(since)), ("until", until)]);
     body["delivered"] = arguments.delivered.into();
     let path = ["webhooks", &id, "replay"];

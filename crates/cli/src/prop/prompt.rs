@@ -1,4 +1,5 @@
-//! Prompts for props: a value typed by hand, and how a prompt comes to nothing. Prompts go to standard error, so standard output stays data.
+//! Prompts for props: a value typed by hand, and how a prompt comes to nothing. They go to standard error, so that standard
+//! output stays data.
 
 use anyhow::Result;
 use inquire::validator::{ErrorMessage, Validation};

@@ -33,6 +33,8 @@ pub(super) async fn serve(
         .inspect_err(|_| setup.data_dir.leave_as_found())?;
     let started = Running::start(setup, store, mail, |engine| engine)
         .await
+        // Before anything is taken back, which may make room.
+        .map_err(|error| folder_fault::explained(&setup.global.data_dir, error))
         .inspect_err(|_| {
             let data_dir = &setup.data_dir;
             // A database stays, and with it what only the keys in the folder open.
@@ -40,8 +42,7 @@ pub(super) async fn serve(
             if setup.options.database_url.is_none() || !has_keys {
                 data_dir.leave_as_found();
             }
-        })
-        .map_err(|error| folder_fault::explained(&setup.global.data_dir, error))?;
+        })?;
     let Some(running) = started else {
         bail!(AT_ONCE);
     };
@@ -56,7 +57,7 @@ pub(super) async fn serve(
         () = running.replaced() => bail!(REPLACED),
     }
     systemd::stopping();
-    running.tell_stopping(setup.notes);
+    running.tell_stopping(setup);
     stops.cancel();
     let ended = running.stop(setup.notes, signals.another()).await;
     // Connections that a client keeps open without a request must not hold up the end.

@@ -76,7 +76,7 @@ pub(crate) fn back_up(global: &Global, arguments: &BackupArguments) -> Result<Ex
     Ok(Exit::Success)
 }
 
-/// Makes a data folder of a backup, whole or not at all.
+/// Creates a data folder from a backup, whole or not at all.
 pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<Exit> {
     let root = &global.data_dir;
     let shown = root.display();
@@ -108,7 +108,7 @@ pub(crate) fn restore(global: &Global, arguments: &RestoreArguments) -> Result<E
         ));
     }
     output::tell(&format!(
-        "restored {shown}; `headwater serve --data-dir {shown}` goes on where the backup was made. End the node that it is \
+        "restored {shown}; `headwater serve --data-dir {shown}` goes on where the backup was created. End the node that it is \
          of first: two would send everything twice"
     ));
     Ok(Exit::Success)

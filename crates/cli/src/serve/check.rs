@@ -2,12 +2,7 @@
 //!
 //! Not responsible for what only a start can find: work that a former node left undone, and whether workers start.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, io::ErrorKind, path::Path};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use headwater_engine::network::NetworkPolicy;
@@ -19,7 +14,7 @@ use super::{
     arguments::ServeArguments,
     cluster::ClusterOptions,
     data_dir::{DataDir, STORE},
-    listening, log,
+    folder_fault, listening, log,
     network::Network,
     node, receiving, sending, store,
     tls::Tls,
@@ -39,6 +34,7 @@ pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exi
     faults.note(WorkflowFolders::check(options));
     let root = &global.data_dir;
     faults.note(folder(root));
+    faults.note(room(root));
     match options.database_url.as_deref() {
         Some(url) => faults.note(database(url).await),
         None => faults.note(embedded(root)),
@@ -85,12 +81,14 @@ fn folder(root: &Path) -> Result<()> {
         let shown = root.display();
         format!("cannot use the data folder {shown}; choose another with --data-dir")
     };
+    DataDir::refuse_file(root)?;
     match fs::read_dir(root) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error).with_context(failed),
     }?;
-    let there = existing(root)?;
+    let there = folder_fault::existing(root);
+    let there = there.with_context(|| format!("there is no folder above {}", root.display()))?;
     rustix::fs::access(&there, Access::WRITE_OK | Access::EXEC_OK).with_context(failed)?;
     match DataDir::is_in_use(root) {
         true => bail!(
@@ -101,17 +99,17 @@ fn folder(root: &Path) -> Result<()> {
     }
 }
 
-/// The folder, or the nearest above it that is there.
-fn existing(folder: &Path) -> Result<PathBuf> {
-    let absolute = std::path::absolute(folder)?;
-    let found = absolute.ancestors().find(|folder| folder.is_dir());
-    let found = found.with_context(|| format!("there is no folder above {}", folder.display()))?;
-    Ok(found.to_owned())
+/// Checks that the data folder's disk has room for what a node writes.
+fn room(root: &Path) -> Result<()> {
+    match folder_fault::little_room(root) {
+        Some(little) => bail!("{little}; free some space"),
+        None => Ok(()),
+    }
 }
 
 /// Checks the embedded store, if there is one yet.
 fn embedded(root: &Path) -> Result<()> {
-    match DataDir::is_at(root) {
+    match DataDir::has_data(root) {
         true => headwater_store_sqlite::check(&root.join(STORE)).map_err(|error| anyhow!(error)),
         false => Ok(()),
     }
@@ -144,7 +142,7 @@ fn keys(root: &Path, gives_up: bool) -> Result<()> {
         (None, Err(error)) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot read the secret key in {}", root.display()))
         }
-        (None, Err(_)) if DataDir::is_at(root) && !gives_up => bail!(
+        (None, Err(_)) if DataDir::has_data(root) && !gives_up => bail!(
             "the secret key of {} is missing: restore it from a backup, or set HEADWATER_SECRET_KEY; --new-secret-key gives up \
              what is encrypted with it",
             root.display()

@@ -165,7 +165,7 @@ async fn ended(
 ) -> Option<Ended> {
     match stopped {
         Stopped::Leading(running) => {
-            running.tell_stopping(setup.notes);
+            running.tell_stopping(setup);
             let ended = running.stop(setup.notes, signals.another()).await;
             tokio::select! {
                 _ = timeout(CLOSED_WITHIN, public) => {}

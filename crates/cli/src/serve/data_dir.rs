@@ -53,8 +53,9 @@ enum Found {
 }
 
 impl DataDir {
-    /// Makes the folder if it is missing.
+    /// Creates the folder if it is missing.
     pub(crate) fn open(root: &Path) -> Result<Self> {
+        Self::refuse_file(root)?;
         let shown = root.display();
         let failed =
             || format!("cannot use the data folder {shown}; choose another with --data-dir");
@@ -73,6 +74,17 @@ impl DataDir {
         })
     }
 
+    /// Refuses a file in the folder's place.
+    pub(crate) fn refuse_file(root: &Path) -> Result<()> {
+        match root.is_file() {
+            true => bail!(
+                "the data folder {} is a file, not a folder; choose another with --data-dir",
+                root.display()
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// Takes back all that a start has left in a folder in which nothing was before. Only the holder of the store may.
     pub(crate) fn leave_as_found(&self) {
         let taken_back = match self.found {
@@ -82,6 +94,13 @@ impl DataDir {
         };
         if let Err(error) = taken_back {
             tracing::warn!(folder = self.shown(), %error, "the refused start has left files");
+        }
+    }
+
+    /// The same for one that does not hold the store, unless another node has the folder since.
+    pub(crate) async fn leave_unless_taken(&self) {
+        if self.found != Found::InUse && self.lock().await.is_ok() {
+            self.leave_as_found();
         }
     }
 
@@ -122,6 +141,12 @@ impl DataDir {
     /// Whether a node's store is there.
     pub(crate) fn is_at(root: &Path) -> bool {
         root.join(STORE).is_file()
+    }
+
+    /// Whether a start has got as far as writing into that store.
+    pub(crate) fn has_data(root: &Path) -> bool {
+        let store = fs::metadata(root.join(STORE));
+        store.is_ok_and(|store| store.is_file() && store.len() > 0)
     }
 
     /// Whether a node has the folder now.
@@ -387,6 +412,33 @@ mod tests {
         assert_eq!(fs::read_dir(start("empty")).unwrap().count(), 0);
         fs::create_dir_all(folder.path().join("used/apps")).unwrap();
         assert_eq!(fs::read_dir(start("used")).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn an_empty_store_and_a_file_are_told_apart_from_a_folder_with_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join(STORE);
+        assert!(!DataDir::has_data(folder.path()));
+        fs::write(&store, "").unwrap();
+        assert!(DataDir::is_at(folder.path()) && !DataDir::has_data(folder.path()));
+        fs::write(&store, "x").unwrap();
+        assert!(DataDir::has_data(folder.path()));
+        let refused = DataDir::open(&store).err().unwrap().to_string();
+        assert!(refused.contains("is a file, not a folder"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_another_node_has_taken_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("data");
+        let first = DataDir::open(&root).unwrap();
+        let second = DataDir::open(&root).unwrap();
+        second.lock().await.unwrap();
+        first.leave_unless_taken().await;
+        assert!(root.exists());
+        drop(second);
+        first.leave_unless_taken().await;
+        assert!(!root.exists());
     }
 
     #[tokio::test]

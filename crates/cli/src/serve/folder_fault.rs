@@ -8,7 +8,7 @@ use std::{
 };
 
 use headwater_platform::LITTLE_ROOM_BYTES;
-use rustix::process::geteuid;
+use rustix::{fs::StatVfsMountFlags, process::geteuid};
 
 /// The error of a start, with that reason before it.
 pub(super) fn explained(root: &Path, error: anyhow::Error) -> anyhow::Error {
@@ -25,14 +25,32 @@ pub(super) fn explained(root: &Path, error: anyhow::Error) -> anyhow::Error {
             root.display()
         ));
     }
-    match free_bytes(root) {
-        Some(free) if free < LITTLE_ROOM_BYTES => error.context(format!(
-            "the disk of the data folder {} has {} MiB free; free some space and start again",
+    match little_room(root) {
+        Some(little) => error.context(format!("{little}; free some space and start again")),
+        None => error,
+    }
+}
+
+/// The complaint about a disk on which a node would get nowhere, also of a folder that is not there yet. `None`: it has
+/// room, or nothing can be written on it anyway.
+pub(super) fn little_room(root: &Path) -> Option<String> {
+    let disk = rustix::fs::statvfs(existing(root)?).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let is_little = free < LITTLE_ROOM_BYTES && !disk.f_flag.contains(StatVfsMountFlags::RDONLY);
+    is_little.then(|| {
+        format!(
+            "the disk of the data folder {} has {} MiB free",
             root.display(),
             free >> 20
-        )),
-        _ => error,
-    }
+        )
+    })
+}
+
+/// The folder, or the nearest above it that is there.
+pub(super) fn existing(folder: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(folder).ok()?;
+    let found = absolute.ancestors().find(|folder| folder.is_dir());
+    found.map(Path::to_owned)
 }
 
 /// The folder, or something right in it, that is not this user's, with its owner.
@@ -43,12 +61,6 @@ fn of_another(root: &Path, own: u32) -> Option<(PathBuf, u32)> {
         .filter_map(|path| Some((fs::symlink_metadata(&path).ok()?.uid(), path)))
         .find(|(owner, _)| *owner != own)
         .map(|(owner, path)| (path, owner))
-}
-
-/// The bytes that may still be written on the folder's disk.
-fn free_bytes(root: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(root).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 #[cfg(test)]
@@ -63,6 +75,14 @@ mod tests {
         assert_eq!(of_another(root.path(), own), None);
         let found = of_another(root.path(), own + 1);
         assert_eq!(found, Some((root.path().to_owned(), own)));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_on_the_disk_of_one_above() {
+        let root = tempfile::tempdir().unwrap();
+        let missing = root.path().join("a/b");
+        assert_eq!(existing(&missing), Some(root.path().to_owned()));
+        assert_eq!(existing(root.path()), Some(root.path().to_owned()));
     }
 
     #[test]

@@ -99,8 +99,9 @@ impl Running {
     }
 
     /// Says that the node stops, and how many runs it waits for.
-    pub(super) fn tell_stopping(&self, notes: Notes) {
-        stopping::tell_begun(notes, &self.app);
+    pub(super) fn tell_stopping(&self, setup: &Setup<'_>) {
+        let grace = node::shutdown_grace(&setup.options);
+        stopping::tell_begun(setup.notes, &self.app, grace);
     }
 
     /// Ends the work in order: what was accepted is durable, and runs have their grace unless `hurry` ends first.

@@ -10,13 +10,20 @@ use super::log::Notes;
 /// The time between two lines.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
-/// Says that the node stops, and how many runs it waits for.
-pub(super) fn tell_begun(notes: Notes, app: &Platform) {
-    notes.note(&format!(
-        "stopping: {}; runs and deliveries have the time of --shutdown-grace to end; press Ctrl-C or send the signal \
-         again to stop now",
-        under_way(app.runs_under_way())
-    ));
+/// Says that the node stops, and how many runs it waits for at most so long.
+pub(super) fn tell_begun(notes: Notes, app: &Platform, grace: Duration) {
+    notes.note(&begun(app.runs_under_way(), grace));
+}
+
+fn begun(runs: usize, grace: Duration) -> String {
+    match runs {
+        0 => "stopping".to_owned(),
+        runs => format!(
+            "stopping: {}; runs and deliveries have up to {} s to end; press Ctrl-C or send the signal again to stop now",
+            under_way(runs),
+            grace.as_millis().div_ceil(1_000)
+        ),
+    }
 }
 
 /// Says again and again how many runs are left. Never ends by itself.
@@ -64,6 +71,15 @@ fn under_way(runs: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_wait_is_told_with_its_end() {
+        let grace = Duration::from_secs(30);
+        assert_eq!(begun(0, grace), "stopping");
+        let told = begun(1, grace);
+        assert!(told.starts_with("stopping: 1 run is under way; "), "{told}");
+        assert!(told.contains("up to 30 s"), "{told}");
+    }
 
     #[test]
     fn work_that_is_left_is_told() {

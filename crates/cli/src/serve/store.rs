@@ -35,7 +35,7 @@ pub(crate) struct NodeStore {
 
 impl NodeStore {
     /// Opens a node's data folder with the database at the URL, or else with the embedded store in it, which no other
-    /// process may have open. A database that cannot be used leaves the folder as it was.
+    /// process may have open. A store that cannot be used leaves the folder as it was.
     ///
     /// # Errors
     /// The database cannot be reached, or the data folder cannot be written or is in use.
@@ -45,7 +45,13 @@ impl NodeStore {
         let data_dir = DataDir::open(root).map_err(explained)?;
         let store = match url {
             Some(url) => Self::of_database(&data_dir, url).await?,
-            None => Self::embedded(&data_dir).map_err(explained)?,
+            None => match Self::embedded(&data_dir).map_err(explained) {
+                Ok(store) => store,
+                Err(error) => {
+                    data_dir.leave_unless_taken().await;
+                    return Err(error);
+                }
+            },
         };
         Ok((data_dir, store))
     }

@@ -89,6 +89,23 @@ async fn the_key_is_found_in_the_data_folder() {
 }
 
 #[tokio::test]
+async fn a_data_folder_that_is_not_there_is_told() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("nope");
+    let mut command = node.command(&["list", "--data-dir", missing.to_str().unwrap()]);
+    command
+        .env("HOME", folder.path())
+        .env_remove("HEADWATER_URL")
+        .env_remove("HEADWATER_API_KEY");
+    let output = command.output().await.unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let told = format!("there is no data folder {}", missing.display());
+    assert!(stderr.contains(&told), "{stderr}");
+}
+
+#[tokio::test]
 async fn completions_need_no_node() {
     let node = Node::start().await;
     let seen = node

@@ -31,13 +31,10 @@ pub fn stated_component(code: &str) -> Option<StatedComponent> {
         return None;
     }
     let tokens = tokens(code);
-    let stated = |property: &str| {
-        exported(&tokens, property)
-            .or_else(|| anywhere(&tokens, property))
-            .map(unescaped)
-    };
+    let stated =
+        |property: &str| exported(&tokens, property).or_else(|| anywhere(&tokens, property));
     let key = stated("key")?;
-    let of_export = |property: &str| exported(&tokens, property).map(unescaped);
+    let of_export = |property: &str| exported(&tokens, property);
     Some(StatedComponent {
         version: stated("version")?,
         name: of_export("name").unwrap_or_else(|| key.clone()),
@@ -68,7 +65,7 @@ pub fn imported_places(importer: &Path, code: &str) -> Vec<Vec<PathBuf>> {
 }
 
 /// The text of a property of the object that is exported, not of one within it.
-fn exported<'a>(tokens: &[Token<'a>], property: &str) -> Option<&'a str> {
+fn exported(tokens: &[Token<'_>], property: &str) -> Option<String> {
     let start = tokens.windows(3).position(|window| {
         matches!(
             window,
@@ -81,30 +78,42 @@ fn exported<'a>(tokens: &[Token<'a>], property: &str) -> Option<&'a str> {
         )
     })?;
     let mut depth = 0_usize;
-    for window in tokens[start..].windows(3) {
-        match window {
+    for place in start..tokens.len() {
+        match &tokens[place..] {
             [Token::Mark('{'), ..] => depth += 1,
             [Token::Mark('}'), ..] => depth = depth.saturating_sub(1),
-            [
-                Token::Word(name) | Token::Text(name),
-                Token::Mark(':'),
-                Token::Text(text),
-            ] if depth == 1 && *name == property => return Some(text),
+            here if depth == 1 => {
+                if let Some(text) = value(here, property) {
+                    return Some(text);
+                }
+            }
             _ => {}
         }
     }
     None
 }
 
-fn anywhere<'a>(tokens: &[Token<'a>], property: &str) -> Option<&'a str> {
-    tokens.windows(3).find_map(|window| match window {
+fn anywhere(tokens: &[Token<'_>], property: &str) -> Option<String> {
+    (0..tokens.len()).find_map(|place| value(&tokens[place..], property))
+}
+
+/// The text of the property, if these tokens begin with it: a literal, or several that `+` joins.
+fn value(tokens: &[Token<'_>], property: &str) -> Option<String> {
+    let (first, mut rest) = match tokens {
         [
             Token::Word(name) | Token::Text(name),
             Token::Mark(':'),
             Token::Text(text),
-        ] if *name == property => Some(*text),
-        _ => None,
-    })
+            rest @ ..,
+        ] if *name == property => (text, rest),
+        _ => return None,
+    };
+    let mut text = unescaped(first);
+    while let [Token::Mark('+'), Token::Text(next), after @ ..] = rest {
+        text += &unescaped(next);
+        rest = after;
+    }
+    Some(text)
 }
 
 /// A literal's text; of its escapes, those that descriptions have.
@@ -137,7 +146,8 @@ mod tests {
               ...common,
               props: { a: { name: "of a prop", description: "of a prop" } },
               key: "shop-send", name: "Send", version: "0.0.2", type: "action",
-              description: "Sends \"it\". [See](https://example.com)",
+              description: "Sends \"it\". " +
+                "[See](https://example.com)",
             });
         "#;
         let expected = StatedComponent {

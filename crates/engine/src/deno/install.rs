@@ -102,6 +102,8 @@ async fn fetch(
 
 fn clients(search: &DenoSearch, release: &Release, staging: &Path) -> Vec<Client> {
     let (npm_folder, pip_folder) = (staging.join("npm"), staging.join("pip"));
+    // Neither leaves anything in the user's home.
+    let npm_cache = staging.join("npm-cache");
     let package = format!("deno@{VERSION}");
     let npm = candidates(search, "npm").next().map(|program| Client {
         name: "npm",
@@ -110,6 +112,8 @@ fn clients(search: &DenoSearch, release: &Release, staging: &Path) -> Vec<Client
             "install",
             "--prefix",
             &npm_folder.to_string_lossy(),
+            "--cache",
+            &npm_cache.to_string_lossy(),
             &package,
             "--ignore-scripts",
             "--no-audit",
@@ -134,6 +138,7 @@ fn clients(search: &DenoSearch, release: &Release, staging: &Path) -> Vec<Client
                 "--target",
                 &pip_folder.to_string_lossy(),
                 "--no-deps",
+                "--no-cache-dir",
                 "--only-binary=:all:",
                 "--disable-pip-version-check",
                 "--progress-bar=off",

@@ -91,10 +91,7 @@ impl SharedWorkers {
         let mut apart = self.apart.lock();
         match (apart.get(owner), trouble) {
             (Some(Apart::OnTrial) | None, Some(Trouble::Caused)) => {
-                tracing::info!(
-                    ?owner,
-                    "it gets a worker of its own, because it held up or ended the one that it shared"
-                );
+                tell_apart(owner);
                 apart.insert(owner.clone(), Apart::ForGood);
             }
             (None, Some(Trouble::MayHaveCaused)) => {
@@ -115,6 +112,24 @@ impl SharedWorkers {
     /// Forgets the owner's past: its code or its state is another from now on.
     pub(super) fn forget(&self, owner: &WorkerOwner) {
         self.apart.lock().remove(owner);
+    }
+}
+
+/// Says in the log that the owner is apart from now on.
+fn tell_apart(owner: &WorkerOwner) {
+    match owner {
+        WorkerOwner::Source(id) => tracing::info!(
+            source_id = %id,
+            "a source gets a worker of its own, because it held up or ended the one that it shared"
+        ),
+        WorkerOwner::Call(id) => tracing::info!(
+            invocation_id = %id,
+            "a call gets a worker of its own, because it held up or ended the one that it shared"
+        ),
+        WorkerOwner::Step { deployment, .. } => tracing::info!(
+            deployment_id = %deployment,
+            "a step gets a worker of its own, because it held up or ended the one that it shared"
+        ),
     }
 }
 

@@ -110,7 +110,13 @@ impl Exit {
         let code = self.status.and_then(|status| status.code());
         match code == Some(FAILED.into()) {
             true => EngineError::Spawn(self.stderr.trim().to_owned()),
-            false => EngineError::WorkerLost(format!("it {} before it was ready", self.describe())),
+            false => {
+                let told = self.stderr.trim();
+                if !told.is_empty() {
+                    tracing::warn!(told, "a worker ended before it was ready");
+                }
+                EngineError::WorkerLost(format!("it {} before it was ready", self.describe()))
+            }
         }
     }
 

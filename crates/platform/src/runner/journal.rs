@@ -124,7 +124,7 @@ pub(super) fn put_off(source_id: &SourceId, invocation: &QueuedInvocation, outco
         invocation_id = %invocation.invocation_id,
         request_id = invocation.origin.request_id(),
         trigger = trigger_name(invocation.trigger.into()),
-        error = cut(&error.message),
+        error = in_one_line(&error.message),
         "no worker could be started; the run waits"
     );
 }
@@ -141,6 +141,13 @@ pub(super) fn refused(source_id: &SourceId, part: &RunPart, error: &dyn std::fmt
     );
 }
 
+/// The whole text of the host, whose cause may be in its last line.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
+}
+
 fn cut(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     &line[..line.floor_char_boundary(TEXT_MAX)]
@@ -149,6 +156,15 @@ fn cut(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hosts_text_is_whole_in_one_line() {
+        let text = "could not start a worker: launching\n\n  caused by: no memory\n";
+        assert_eq!(
+            in_one_line(text),
+            "could not start a worker: launching; caused by: no memory"
+        );
+    }
 
     #[test]
     fn a_components_text_takes_one_short_line() {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use headwater_model::channel::Channel;
 use serde_json::Value;
 
 use super::super::{events, logs};
@@ -11,9 +12,6 @@ use crate::bundle;
 use crate::follow::{Follow, Followed};
 use crate::output;
 use crate::session::Session;
-
-const LOGS: &str = "$logs";
-const ERRORS: &str = "$errors";
 
 /// The addresses of a source's lists and its stream.
 pub(super) struct Addresses<'a> {
@@ -29,7 +27,7 @@ impl<'a> Addresses<'a> {
             events: ["sources", id, "event_summaries"],
             logs: ["sources", id, "logs"],
             feed: ["sources", id, "sse"],
-            errors_only: [("event_name", ERRORS.to_owned())],
+            errors_only: [("event_name", Channel::ERRORS.to_owned())],
         }
     }
 }
@@ -60,8 +58,8 @@ impl<'a> Live<'a> {
             session,
             file,
             events: follow(&at.events, &[], None),
-            logs: follow(&at.logs, &[], Some(LOGS)).silent(),
-            errors: follow(&at.events, &at.errors_only, Some(ERRORS)).silent(),
+            logs: follow(&at.logs, &[], Some(Channel::LOGS)).silent(),
+            errors: follow(&at.events, &at.errors_only, Some(Channel::ERRORS)).silent(),
         }
     }
 

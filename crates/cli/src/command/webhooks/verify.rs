@@ -39,7 +39,7 @@ pub(super) fn run(session: &Session, arguments: VerifyArguments) -> Result<Exit>
     };
     let given = secret::read(arguments.secret)?;
     let signer = Signer::new(given.as_bytes()).ok_or_else(|| {
-        UsageError("that is no secret of a webhook: whsec_ and base64".to_owned())
+        UsageError("that is no secret of a webhook: it begins with whsec_, then base64".to_owned())
     })?;
     let time = EpochSeconds(arguments.timestamp);
     let signed = signer.verifies(&arguments.signature, &arguments.id, time, &body);

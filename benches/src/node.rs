@@ -25,8 +25,10 @@ const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
 /// Longer than a node works on after any load.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The time between two looks at a node.
+/// The time between two looks at an event.
 const LOOK: Duration = Duration::from_millis(5);
+/// The time between two looks at all metrics, which a node counts anew.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// A running node; dropping it kills it.
 pub(crate) struct Node {
@@ -232,7 +234,7 @@ impl Node {
             if Instant::now() > until {
                 bail!("`{gauge}` is still {value}");
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(GLANCE).await;
         }
     }
 

@@ -83,7 +83,7 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     Ok(())
 }
 
-/// How much each installation does in a second, in each of its rounds.
+/// Work per second of each installation, in each of its rounds.
 async fn in_turns(installations: &mut [Installation], kind: Kind) -> Result<Vec<Vec<f64>>> {
     for installation in installations.iter_mut() {
         installation.round(kind, WARM_UP).await?;

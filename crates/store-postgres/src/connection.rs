@@ -24,7 +24,7 @@ use crate::{
 /// The parameters of a statement.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// The connection of one step, mostly in a transaction. Its clones are the same connection.
+/// The connection of one step, in a transaction. Its clones are the same connection.
 #[derive(Clone)]
 pub(crate) struct Connection(Arc<Session>);
 
@@ -71,20 +71,6 @@ impl Connection {
             session.prepares_anew = true;
         }
         Ok((Self(Arc::new(session)), begun))
-    }
-
-    /// A connection for one statement that reads, without a transaction.
-    pub(crate) fn without_transaction(object: Object) -> Self {
-        Self(Arc::new(Session {
-            object: Some(object),
-            prepares_anew: false,
-            has_ended: AtomicBool::new(false),
-        }))
-    }
-
-    /// Gives a connection without a transaction back to the others, once its statement has been answered.
-    pub(crate) fn give_back(self) {
-        self.0.has_ended.store(true, Ordering::Relaxed);
     }
 
     /// Ends the transaction: `COMMIT` or `ROLLBACK`. A `COMMIT` that the database refuses has ended it, too.

@@ -151,36 +151,6 @@ impl Database {
         }
     }
 
-    /// Runs a step of one statement that reads, which needs no transaction to see one moment: a third of the round trips. A
-    /// pooler may prepare the statement on one connection and run it on another, so that there it has one.
-    pub(crate) async fn read_one<T, F>(
-        &self,
-        step: impl Fn(Connection) -> F + Send + Sync,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        F: Future<Output = Result<T, StoreError>> + Send,
-    {
-        if !self.pooling.is_there() {
-            let read = async {
-                let connection = Connection::without_transaction(connect(&self.pool).await?);
-                let read = step(connection.clone()).await?;
-                connection.give_back();
-                Ok(read)
-            };
-            match tokio::time::timeout(DONE_WITHIN, read).await {
-                Err(elapsed) => {
-                    return Err(StoreError::unavailable("waiting for the database", elapsed));
-                }
-                Ok(Err(error)) if is_overtaken(&error) => {
-                    self.learn_from(&error);
-                }
-                Ok(read) => return read,
-            }
-        }
-        self.run(Transaction::Reading, step).await
-    }
-
     /// Runs a step in a transaction once.
     pub(crate) async fn attempt<T, F>(
         &self,

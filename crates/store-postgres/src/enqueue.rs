@@ -1,6 +1,9 @@
 //! Queueing invocations: in their order, each refused on its own.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use futures::try_join;
 use headwater_model::id::RunnableId;
@@ -19,6 +22,7 @@ use crate::{
 
 /// An invocation to queue, and the lease of its runnable under which it is leased at once.
 pub(crate) type Queued = (NewInvocation, Option<(RunnableLease, LeaseTerm)>);
+
 /// The lease of an invocation that is leased at once.
 pub(crate) type QueuedResult = Result<Option<Lease>, StoreError>;
 
@@ -26,9 +30,9 @@ pub(crate) type QueuedResult = Result<Option<Lease>, StoreError>;
 /// many runs wait, so that this one is queued [`alone`].
 pub(crate) async fn together(
     connection: &Connection,
-    jobs: &[Queued],
+    jobs: &[Arc<Queued>],
 ) -> Result<Vec<Option<QueuedResult>>, StoreError> {
-    let leases = jobs.iter().filter_map(|(_, lease)| lease.as_ref());
+    let leases = jobs.iter().filter_map(|job| job.1.as_ref());
     let leases: Vec<_> = leases.map(|(lease, _)| lease).collect();
     let (sources, workflows, held, mut queued) = try_join!(
         sources(connection, jobs),
@@ -64,9 +68,8 @@ pub(crate) async fn together(
     Ok(results)
 }
 
-/// Queues a run of a workflow that lets only so many wait, whose number nobody else may change meanwhile: in a serializable
-/// step.
-pub(crate) async fn alone(connection: &Connection, job: &Queued) -> QueuedResult {
+/// Queues a run of a workflow that bounds how many wait. The step is serializable, because it depends on their number.
+pub(crate) async fn alone(connection: &Connection, job: &Arc<Queued>) -> QueuedResult {
     let invocation = &job.0;
     let id = invocation.runnable.as_str();
     let leases: Vec<_> = job.1.iter().map(|(lease, _)| lease).collect();
@@ -88,8 +91,11 @@ pub(crate) async fn alone(connection: &Connection, job: &Queued) -> QueuedResult
 }
 
 /// The ids of those that are queued already.
-async fn queued(connection: &Connection, jobs: &[Queued]) -> Result<HashSet<String>, StoreError> {
-    let ids = list(jobs, |(invocation, _)| invocation.id.as_str());
+async fn queued(
+    connection: &Connection,
+    jobs: &[Arc<Queued>],
+) -> Result<HashSet<String>, StoreError> {
+    let ids = list(jobs, |job| job.0.id.as_str());
     let sql = "SELECT id FROM invocations WHERE id = ANY($1)";
     let found = connection.query(sql, &[&ids]).await;
     let found = found.map_err(failed("queueing invocations"))?;
@@ -99,7 +105,7 @@ async fn queued(connection: &Connection, jobs: &[Queued]) -> Result<HashSet<Stri
 /// The states of the sources among the runnables, none of which changes before the step has ended.
 async fn sources(
     connection: &Connection,
-    jobs: &[Queued],
+    jobs: &[Arc<Queued>],
 ) -> Result<BTreeMap<String, SourceState>, StoreError> {
     const STATES: &str = "SELECT id, state FROM sources WHERE id = ANY($1) ORDER BY id FOR SHARE";
     let rows = of_runnables(connection, STATES, jobs, |id| {
@@ -114,7 +120,7 @@ async fn sources(
 /// The same of the workflows, with the number of runs that each lets wait.
 async fn workflows(
     connection: &Connection,
-    jobs: &[Queued],
+    jobs: &[Arc<Queued>],
 ) -> Result<BTreeMap<String, (WorkflowState, Option<i64>)>, StoreError> {
     const STATES: &str =
         "SELECT id, state, waiting_runs FROM workflows WHERE id = ANY($1) ORDER BY id FOR SHARE";
@@ -134,10 +140,10 @@ async fn workflows(
 async fn of_runnables(
     connection: &Connection,
     sql: &str,
-    jobs: &[Queued],
+    jobs: &[Arc<Queued>],
     is_wanted: impl Fn(&RunnableId) -> bool,
 ) -> Result<Vec<Row>, StoreError> {
-    let runnables = jobs.iter().map(|(invocation, _)| &invocation.runnable);
+    let runnables = jobs.iter().map(|job| &job.0.runnable);
     let wanted = runnables.filter(|runnable| is_wanted(runnable));
     let ids: Vec<&str> = wanted.map(RunnableId::as_str).collect();
     match ids.is_empty() {

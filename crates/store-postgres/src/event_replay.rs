@@ -17,7 +17,7 @@ impl EventReplays for PostgresStore {
                     .await
             }
             false => {
-                self.write(|connection| async move { again::run(&connection, replay).await })
+                self.append(|connection| async move { again::run(&connection, replay).await })
                     .await
             }
         }

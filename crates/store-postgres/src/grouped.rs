@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_model::id::RunnableId;
-use headwater_store::{RunCommit, StoreError};
+use headwater_store::{AfterRun, NewInvocation, RunCommit, RunProgress, StoreError};
 
 use crate::{
     connection::Connection,
@@ -17,7 +17,8 @@ type CommitResults = Vec<Result<(), StoreError>>;
 
 /// The groups, each of which has one transaction under way at a time.
 pub(crate) struct Grouped {
-    queued: Group<Queued, QueuedResult>,
+    database: Arc<Database>,
+    queued: Group<Arc<Queued>, Option<QueuedResult>>,
     of_sources: Group<Arc<[RunCommit]>, CommitResults>,
     of_workflows: Group<Arc<[RunCommit]>, CommitResults>,
 }
@@ -26,8 +27,9 @@ impl Grouped {
     pub(crate) fn start(database: &Arc<Database>) -> Self {
         let queueing = Arc::clone(database);
         Self {
+            database: Arc::clone(database),
             queued: Group::start(
-                |(invocation, _)| invocation.event.get().len(),
+                |job: &Arc<Queued>| bytes_of(&job.0),
                 move |jobs| queue(Arc::clone(&queueing), jobs),
             ),
             of_sources: commits(database, Transaction::LockingInTurn),
@@ -38,7 +40,11 @@ impl Grouped {
 
     /// Queues an invocation, leased if the lease is the current one and it is due.
     pub(crate) async fn enqueue(&self, job: Queued) -> QueuedResult {
-        self.queued.run(job).await?
+        let job = Arc::new(job);
+        match self.queued.run(Arc::clone(&job)).await? {
+            Some(queued) => queued,
+            None => queue_alone(&self.database, &job).await,
+        }
     }
 
     /// Commits runs; one result of each.
@@ -70,16 +76,36 @@ fn commits(
 }
 
 fn bytes(commit: &RunCommit) -> usize {
+    let state = commit.invocation.as_ref().map_or(0, |end| match &end.then {
+        AfterRun::Ended => 0,
+        AfterRun::GoesOn { state } | AfterRun::Checkpoint { state, .. } => state.get().len(),
+    });
     let events = commit.events.iter().map(|event| event.event.get().len());
-    let values = commit
-        .kv_writes
-        .iter()
-        .filter_map(|write| write.value.as_ref());
-    events.sum::<usize>() + values.map(|value| value.get().len()).sum::<usize>()
+    let values = commit.kv_writes.iter();
+    let values = values.filter_map(|write| Some(write.value.as_ref()?.get().len()));
+    let progress = commit.progress.as_ref().map_or(0, bytes_of_progress);
+    state + events.sum::<usize>() + values.sum::<usize>() + progress
+}
+
+fn bytes_of_progress(progress: &RunProgress) -> usize {
+    let places = progress.places.iter().map(|place| place.body.get().len());
+    let blobs = progress.blobs.iter().map(|blob| blob.bytes.len());
+    let sends = progress.sends.iter().map(|send| send.value.get().len());
+    let answers = progress.resolves.iter();
+    let answers = answers.map(|answer| answer.resolution.get().len());
+    let calls = progress.calls.iter().map(bytes_of);
+    let details = progress.details.as_ref().map(|details| details.get().len());
+    let parts = places.chain(blobs).chain(sends).chain(answers);
+    parts.chain(calls).chain(details).sum()
+}
+
+fn bytes_of(invocation: &NewInvocation) -> usize {
+    let state = invocation.state.as_ref();
+    invocation.event.get().len() + state.map_or(0, |state| state.get().len())
 }
 
 /// The error for each of so many.
-pub(crate) fn of_each<T>(count: usize, error: &StoreError) -> Vec<Result<T, StoreError>> {
+fn of_each<T>(count: usize, error: &StoreError) -> Vec<Result<T, StoreError>> {
     let message = error.to_string();
     let each = || StoreError::unavailable("writing together", message.clone());
     std::iter::repeat_with(|| Err(each())).take(count).collect()
@@ -90,8 +116,9 @@ fn is_of_one(error: &StoreError) -> bool {
     matches!(error, StoreError::Corrupt(_))
 }
 
-async fn queue(database: Arc<Database>, jobs: Arc<[Queued]>) -> Vec<QueuedResult> {
-    let together = match queue_together(&database, &jobs).await {
+/// `None`: the job is for [`queue_alone`], which its caller awaits, and nobody else.
+async fn queue(database: Arc<Database>, jobs: Arc<[Arc<Queued>]>) -> Vec<Option<QueuedResult>> {
+    match queue_together(&database, &jobs).await {
         Ok(results) => results,
         Err(error) if is_of_one(&error) && jobs.len() > 1 => {
             let mut results = Vec::with_capacity(jobs.len());
@@ -104,29 +131,21 @@ async fn queue(database: Arc<Database>, jobs: Arc<[Queued]>) -> Vec<QueuedResult
             }
             results
         }
-        Err(error) => return of_each(jobs.len(), &error),
-    };
-    let mut results = Vec::with_capacity(jobs.len());
-    for (job, together) in jobs.iter().zip(together) {
-        results.push(match together {
-            Some(result) => result,
-            None => queue_alone(&database, job).await,
-        });
+        Err(error) => of_each(jobs.len(), &error).into_iter().map(Some).collect(),
     }
-    results
 }
 
 async fn queue_together(
     database: &Database,
-    jobs: &[Queued],
+    jobs: &[Arc<Queued>],
 ) -> Result<Vec<Option<QueuedResult>>, StoreError> {
     let queue = |connection: Connection| async move { enqueue::together(&connection, jobs).await };
     database.run(Transaction::Locking, queue).await
 }
 
-async fn queue_alone(database: &Database, job: &Queued) -> QueuedResult {
+async fn queue_alone(database: &Database, job: &Arc<Queued>) -> QueuedResult {
     let queue = |connection: Connection| async move { enqueue::alone(&connection, job).await };
-    database.run(Transaction::Writing, queue).await
+    database.run(Transaction::Appending, queue).await
 }
 
 async fn commit(

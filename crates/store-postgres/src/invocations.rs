@@ -159,19 +159,27 @@ pub(crate) async fn runnables_with_work(
     Ok(found)
 }
 
-/// Prolongs a lease, if it still holds.
+/// Prolongs leases that still hold.
 pub(crate) async fn extend(
     connection: &Connection,
-    lease: &Lease,
+    leases: &[Lease],
     expires_at_ms: EpochMs,
 ) -> Result<(), StoreError> {
-    update(
-        connection,
-        lease,
-        "SET lease_expires_at_ms = $4",
-        Some(expires_at_ms),
-    )
-    .await
+    connection
+        .execute(
+            "UPDATE invocations SET lease_expires_at_ms = $4
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS lease (id, epoch, attempt)
+             WHERE invocations.id = lease.id AND lease_epoch = epoch AND invocations.attempt = lease.attempt",
+            &[
+                &list(leases, |lease| lease.invocation_id.as_str()),
+                &list(leases, |lease| signed(lease.epoch.0)),
+                &list(leases, |lease| signed(lease.attempt)),
+                &signed(expires_at_ms),
+            ],
+        )
+        .await
+        .map_err(failed("prolonging leases"))
+        .map(drop)
 }
 
 /// Gives a lease back, if it still holds.
@@ -180,32 +188,21 @@ pub(crate) async fn release(
     lease: &Lease,
     due_at_ms: Option<EpochMs>,
 ) -> Result<(), StoreError> {
-    let free = "SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1,
-                    due_at_ms = coalesce($4, due_at_ms)";
-    update(connection, lease, free, due_at_ms).await
-}
-
-/// Changes an invocation if the lease still holds; `$4` is `value`.
-async fn update(
-    connection: &Connection,
-    lease: &Lease,
-    set: &str,
-    value: Option<EpochMs>,
-) -> Result<(), StoreError> {
     connection
         .execute(
-            &format!(
-                "UPDATE invocations {set} WHERE id = $1 AND lease_epoch = $2 AND attempt = $3"
-            ),
+            "UPDATE invocations
+             SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1,
+                 due_at_ms = coalesce($4, due_at_ms)
+             WHERE id = $1 AND lease_epoch = $2 AND attempt = $3",
             &[
                 &lease.invocation_id.as_str(),
                 &signed(lease.epoch.0),
                 &signed(lease.attempt),
-                &value.map(signed),
+                &due_at_ms.map(signed),
             ],
         )
         .await
-        .map_err(failed("changing a lease"))
+        .map_err(failed("giving a lease back"))
         .map(drop)
 }
 
@@ -235,7 +232,7 @@ pub(crate) async fn leased(
              FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS lease (runnable, id, epoch, attempt)
                   JOIN invocations ON invocations.id = lease.id AND runnable_id = runnable AND lease_epoch = epoch
                                       AND invocations.attempt = lease.attempt
-             FOR UPDATE OF invocations",
+             ORDER BY invocations.id FOR UPDATE OF invocations",
             &[
                 &list(ends, |(runnable, _)| *runnable),
                 &list(ends, |(_, lease)| lease.invocation_id.as_str()),

@@ -41,11 +41,6 @@ pub(crate) struct Pooling {
 }
 
 impl Pooling {
-    /// Whether a pooler was found, which may serve each transaction by another process.
-    pub(crate) fn is_there(&self) -> bool {
-        self.is_there.load(Relaxed)
-    }
-
     /// Whether each transaction has to prepare its statements anew.
     pub(crate) fn is_forgetful(&self) -> bool {
         self.is_forgetful.load(Relaxed)
@@ -57,7 +52,7 @@ impl Pooling {
         client: &ClientWrapper,
         said: &[SimpleQueryMessage],
     ) -> Result<(), Error> {
-        if self.is_there()
+        if self.is_there.load(Relaxed)
             || !backend_of(said).is_some_and(|backend| self.is_other(client, backend))
         {
             return Ok(());

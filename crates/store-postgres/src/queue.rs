@@ -66,11 +66,8 @@ impl WorkQueue for PostgresStore {
         leases: &[Lease],
         expires_at_ms: EpochMs,
     ) -> Result<(), StoreError> {
-        self.write(|connection| async move {
-            for lease in leases {
-                invocations::extend(&connection, lease, expires_at_ms).await?;
-            }
-            Ok(())
+        self.write_locking(|connection| async move {
+            invocations::extend(&connection, leases, expires_at_ms).await
         })
         .await
     }
@@ -81,9 +78,9 @@ impl WorkQueue for PostgresStore {
     }
 
     async fn release(&self, lease: &Lease, due_at_ms: Option<EpochMs>) -> Result<(), StoreError> {
-        self.write(
-            |connection| async move { invocations::release(&connection, lease, due_at_ms).await },
-        )
+        self.write_locking(|connection| async move {
+            invocations::release(&connection, lease, due_at_ms).await
+        })
         .await
     }
 
@@ -94,7 +91,7 @@ impl WorkQueue for PostgresStore {
     async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         let due = |connection| async move { timers::next_due(&connection).await };
         let step = |connection| async move { timers::fire(&connection, now_ms, limit).await };
-        self.progress_if_due(Transaction::Writing, now_ms, due, step)
+        self.progress_if_due(Transaction::Appending, now_ms, due, step)
             .await
     }
 }

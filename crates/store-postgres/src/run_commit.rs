@@ -25,7 +25,7 @@ use crate::{
     usage::Spent,
 };
 
-/// Commits or refuses each of them on its own. The transaction has its turn to append to the log, if any of them appends.
+/// Commits or refuses each of them on its own. The transaction has its turn to append to the log.
 pub(crate) async fn commit_all(
     connection: &Connection,
     commits: &[&RunCommit],
@@ -92,7 +92,8 @@ fn key_of(lease: &RunnableLease) -> (&str, u64, u64) {
     (lease.runnable.as_str(), lease.epoch.0, lease.fence)
 }
 
-/// The commits in parts, in none of which an invocation goes on before another commit of it or of its runnable's dedupe.
+/// Splits the commits where one has to see the effects of those before it: at a second one of a run, and at one with a dedupe
+/// state.
 fn waves<'a, 'c>(commits: &'c [&'a RunCommit]) -> impl Iterator<Item = &'c [&'a RunCommit]> {
     let mut seen = HashSet::new();
     commits.chunk_by(move |before, commit| {

@@ -1,5 +1,5 @@
-//! The rows of runs of workflows, read and deleted: places, large values, answers to waits. Not responsible for what commits
-//! write to them.
+//! The rows of runs of workflows, read and deleted: places, large values, answers to waits, which are kept here, too. Not
+//! responsible for what commits write to them.
 
 use bytes::Bytes;
 use headwater_model::{

@@ -1,5 +1,6 @@
 //! The effects of commits on runs of workflows: places, large values, answers to waits, sends, calls, and the end with the
-//! run's record. Of however many runs, each table takes one statement where many write to it.
+//! run's record. Of however many runs, places, large values, applied answers and ends take one statement each; sends, calls and
+//! answers take one a row.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub(crate) struct Advanced<'a> {
 }
 
 impl<'a> Advanced<'a> {
-    /// `owner`: that of the workflow.
+    /// Finds the effects of a commit on its run, if any. `owner`: that of the workflow.
     pub(crate) fn by(commit: &'a RunCommit, owner: &'a Owner) -> Option<Self> {
         let progress = commit.progress.as_ref()?;
         Some(Self {
@@ -35,7 +36,7 @@ impl<'a> Advanced<'a> {
     }
 }
 
-/// Writes the effects of commits in this order.
+/// Writes the effects of commits: places first, so that answers find them.
 pub(crate) async fn write(
     connection: &Connection,
     advanced: &[Advanced<'_>],

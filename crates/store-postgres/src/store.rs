@@ -284,16 +284,4 @@ impl PostgresStore {
     {
         self.database.run(Transaction::Reading, step).await
     }
-
-    /// The same with one statement.
-    pub(crate) async fn read_one<T, F>(
-        &self,
-        step: impl Fn(Connection) -> F + Send + Sync,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        F: Future<Output = Result<T, StoreError>> + Send,
-    {
-        self.database.read_one(step).await
-    }
 }

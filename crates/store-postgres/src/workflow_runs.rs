@@ -60,7 +60,8 @@ impl WorkflowRuns for PostgresStore {
         now_ms: EpochMs,
     ) -> Result<WaitResolved, StoreError> {
         let resolution = &resolution;
-        self.write(|connection| async move {
+        // With its turn, so that it does not overtake commits.
+        self.append(|connection| async move {
             run_places::resolve(&connection, resolution, now_ms).await
         })
         .await
@@ -85,7 +86,7 @@ impl WorkflowRuns for PostgresStore {
     }
 
     async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError> {
-        self.read_one(|connection| async move { run_places::resolutions(&connection, id).await })
+        self.read(|connection| async move { run_places::resolutions(&connection, id).await })
             .await
     }
 }

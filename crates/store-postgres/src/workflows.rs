@@ -23,10 +23,8 @@ impl Workflows for PostgresStore {
     }
 
     async fn workflow(&self, id: &WorkflowId) -> Result<Option<Workflow>, StoreError> {
-        self.read_one(
-            |connection| async move { workflow_rows::by_id(&connection, id.as_str()).await },
-        )
-        .await
+        self.read(|connection| async move { workflow_rows::by_id(&connection, id.as_str()).await })
+            .await
     }
 
     async fn workflow_by_endpoint(

@@ -53,6 +53,7 @@ pub mod subscriptions;
 pub mod tail;
 pub mod tenants;
 pub mod timers;
+pub mod together;
 pub mod webhook_health;
 pub mod webhooks;
 pub mod workflow_runs;
@@ -214,6 +215,11 @@ macro_rules! conformance_tests {
                 ended_runs_go_after_the_days_of_their_workflow,
                 a_forgotten_run_leaves_its_record,
                 events_wait_in_the_log_for_room,
+            }
+            together {
+                a_bounded_workflow_takes_no_more_at_the_same_time,
+                an_answer_beside_the_checkpoint_is_not_lost,
+                commits_of_one_run_follow_each_other,
             }
             workflow_runs {
                 health_of_workflows_has_open_runs_and_the_next_tick,
@@ -622,6 +628,7 @@ mod tests {
         ("history", include_str!("conformance/history.rs")),
         ("workflows", include_str!("conformance/workflows.rs")),
         ("admission", include_str!("conformance/admission.rs")),
+        ("together", include_str!("conformance/together.rs")),
         (
             "workflow_runs",
             include_str!("conformance/workflow_runs.rs"),

@@ -32,10 +32,9 @@ pub(super) async fn record(
         });
     };
     let ended = end(connection, webhook_id, generation, attempts, now_ms).await?;
-    let results = attempts.iter().map(|record| {
-        let is_ended = ended.contains_key(record.lease.delivery_id.as_str());
-        let result = is_ended.then_some(());
-        result.ok_or_else(|| Conflict::LeaseLost.into())
+    let results = (1..).zip(attempts).map(|(place, _)| {
+        let is_ended = ended.contains_key(&place).then_some(());
+        is_ended.ok_or_else(|| Conflict::LeaseLost.into())
     });
     let results: Vec<Result<(), StoreError>> = results.collect();
     insert(connection, attempts, &ended).await?;
@@ -61,14 +60,15 @@ pub(super) async fn record(
     })
 }
 
-/// Ends the leases that still hold and applies the consequences of their attempts. Returns the deliveries' positions by id.
+/// Ends the leases that still hold and applies the consequences of their attempts: of several of one lease, the first one's.
+/// Returns the deliveries' positions by the attempts' places, which begin with 1.
 async fn end(
     connection: &Connection,
     webhook_id: &str,
     generation: i64,
     attempts: &[AttemptRecord],
     now_ms: EpochMs,
-) -> Result<HashMap<String, i64>, StoreError> {
+) -> Result<HashMap<i64, i64>, StoreError> {
     let after: Vec<_> = attempts
         .iter()
         .map(|record| match record.after {
@@ -84,11 +84,13 @@ async fn end(
              SET state = ended.state, due_at_ms = ended.due_at_ms, ended_at_ms = ended.at_ms, attempts = attempts + 1,
                  lease_epoch = NULL, lease_expires_at_ms = NULL, is_again = (is_again AND ended.state = 'pending'),
                  answer = ended.answer
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
-                  AS ended (id, epoch, number, state, due_at_ms, at_ms, answer)
+             FROM (SELECT DISTINCT ON (id, epoch, number) *
+                   FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+                        WITH ORDINALITY AS one (id, epoch, number, state, due_at_ms, at_ms, answer, place)
+                   ORDER BY id, epoch, number, place) AS ended
              WHERE deliveries.id = ended.id AND lease_epoch = epoch AND lease_number = number AND webhook_id = $8
                AND generation = $9
-             RETURNING deliveries.id, position",
+             RETURNING place, position",
             &[
                 &list(attempts, |of| of.lease.delivery_id.as_str()),
                 &list(attempts, |of| signed(of.lease.epoch.0)),
@@ -107,18 +109,18 @@ async fn end(
         .map_err(failed("recording attempts"))?;
     let ended = ended.iter();
     ended
-        .map(|row| Ok((get(row, "id")?, get(row, "position")?)))
+        .map(|row| Ok((get(row, "place")?, get(row, "position")?)))
         .collect()
 }
 
-/// Writes the attempts of deliveries that they have ended.
+/// Writes the attempts whose leases held.
 async fn insert(
     connection: &Connection,
     attempts: &[AttemptRecord],
-    ended: &HashMap<String, i64>,
+    ended: &HashMap<i64, i64>,
 ) -> Result<(), StoreError> {
-    let rows = attempts.iter().filter_map(|of| {
-        let position = ended.get(of.lease.delivery_id.as_str())?;
+    let rows = (1..).zip(attempts).filter_map(|(place, of)| {
+        let position = ended.get(&place)?;
         Some(AttemptRow::of(*position, of))
     });
     let rows: Vec<AttemptRow<'_>> = rows.collect::<Result<_, _>>()?;
@@ -149,7 +151,7 @@ async fn insert(
         .map(drop)
 }
 
-/// An attempt with what of it is written as text.
+/// An attempt as its row.
 struct AttemptRow<'a> {
     position: i64,
     number: u32,

@@ -15,7 +15,7 @@ use crate::{
 /// Pairs that are passed on, and not written yet.
 pub(super) struct Passed {
     now_ms: EpochMs,
-    /// 0, or that of passing on once more.
+    /// Salt of the ids: 0 in dispatch.
     salt: i64,
     invocations: Vec<Queued>,
     deliveries: Vec<Delivery>,

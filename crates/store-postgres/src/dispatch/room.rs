@@ -123,8 +123,9 @@ async fn read(connection: &Connection, owner: &str, queued_max: u32) -> Result<R
 async fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreError> {
     connection
         .execute(
-            "UPDATE queued_events SET told = $1 WHERE owner_id = $2",
-            &[&told, &owner],
+            "INSERT INTO queued_events (owner_id, invocations, bytes, told) VALUES ($1, 0, 0, $2)
+             ON CONFLICT (owner_id) DO UPDATE SET told = excluded.told",
+            &[&owner, &told],
         )
         .await
         .map_err(failed("noting that a queue is full"))

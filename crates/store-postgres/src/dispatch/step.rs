@@ -1,6 +1,6 @@
 //! One bounded step of dispatch: events are read ahead, and each is passed on to its listeners as far as the bounds go.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use headwater_model::{
     channel::ChannelClass,
@@ -41,6 +41,8 @@ pub(super) struct Step<'a> {
     pub(super) listeners: Listeners,
     pub(super) rooms: Rooms,
     pub(super) held: Held,
+    /// The number of runs that workflows let wait, as far as they were asked.
+    bounds: HashMap<String, Option<u32>>,
     pub(super) woken: BTreeSet<RunnableId>,
     pub(super) woken_webhooks: BTreeSet<WebhookId>,
 }
@@ -64,6 +66,7 @@ impl<'a> Step<'a> {
             listeners: Listeners::default(),
             rooms: Rooms::new(queued_max),
             held: Held::read(connection).await?,
+            bounds: HashMap::new(),
             woken: BTreeSet::new(),
             woken_webhooks: BTreeSet::new(),
         })
@@ -100,7 +103,7 @@ impl<'a> Step<'a> {
             .await?;
         let mut is_cut = pairs.len() > self.pairs_left as usize;
         pairs.truncate(self.pairs_left as usize);
-        let mut deliveries = 0;
+        let mut is_kept = false;
         for pair in &pairs {
             if !pair.is_webhook() && self.is_held_back(event, pair).await? {
                 self.pairs_left -= 1;
@@ -109,7 +112,7 @@ impl<'a> Step<'a> {
             }
             let queued = self.takes_room(event, pair).await?;
             // All deliveries of an event share one copy.
-            let is_copied = queued == Some(true) || (pair.is_webhook() && deliveries == 0);
+            let is_copied = queued == Some(true) || (pair.is_webhook() && !is_kept);
             if is_copied && !self.may_copy(event.bytes) {
                 is_cut = true;
                 break;
@@ -119,7 +122,7 @@ impl<'a> Step<'a> {
             if pair.is_webhook() {
                 self.pairs_passed.deliver(event, pair);
                 self.woken_webhooks.insert(pair.webhook()?);
-                deliveries += 1;
+                is_kept = true;
             } else if queued == Some(true) {
                 self.pairs_passed.enqueue(event, pair);
                 self.woken.insert(pair.runnable()?);
@@ -137,8 +140,19 @@ impl<'a> Step<'a> {
 
     /// Whether a workflow lets one more run wait, beside those that the step has passed to it.
     pub(super) async fn may_wait(&mut self, workflow: &str) -> Result<bool, StoreError> {
+        let bound = match self.bounds.get(workflow) {
+            Some(bound) => *bound,
+            None => {
+                let bound = waiting_runs::bound(self.connection, workflow).await?;
+                self.bounds.insert(workflow.to_owned(), bound);
+                bound
+            }
+        };
+        let Some(bound) = bound else {
+            return Ok(true);
+        };
         self.write().await?;
-        waiting_runs::has_room(self.connection, workflow).await
+        Ok(waiting_runs::count(self.connection, workflow, bound).await? < bound)
     }
 
     /// Whether the event is to be queued for a listening source and finds room there; `None` when it is not to be.

@@ -13,6 +13,7 @@ use super::{
     room::ListeningSource,
     step::{AHEAD, Step},
 };
+
 impl Step<'_> {
     /// Whether the event waits in the log for that workflow, because there is no room, or because others wait before it.
     pub(super) async fn is_held_back(

@@ -88,6 +88,8 @@ pub async fn events_beyond_what_may_wait_are_not_queued_and_that_is_said_once(
     emit(&*store, &from, &["4"], T0).await;
     store.dispatch(T0, 100, 4).await.unwrap();
     assert!(claim_all(&*store, &first.id, epoch, T0).await.is_empty());
+    let still = listed(&*store, &first, &ChannelFilter::Named(Channel::errors())).await;
+    assert_eq!(still.len(), 1, "a step later it is not said again");
     for claimed in &waiting[..3] {
         commit(&*store, end_of(claimed)).await.unwrap();
     }

@@ -211,7 +211,7 @@ async fn of_webhook(node: &Node, receiver: &Receiver, source: &Source) -> Vec<Sh
         json!({"url": format!("{}/<b>?q='\"", receiver.url()), "name": NAME, "description": all()});
     let webhook = node.post("/webhooks", webhook).await.is(200).data();
     node.subscribe(source.id.as_str(), id(&webhook), "").await;
-    let event = json!({ "texts": ["first"], "value": value() });
+    let event = json!({ "texts": [TEXTS[0]], "value": value() });
     node.run(source, event).await;
     let tried = |all: &[Value]| {
         all.iter().any(|one| {

@@ -1,5 +1,7 @@
 //! A real browser, driven from outside: Chromium without a window, with a profile of its own.
 
+mod hand;
+
 use std::{
     mem::ManuallyDrop,
     path::PathBuf,
@@ -12,8 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::{
     ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver,
-    error::{WebDriverError, WebDriverErrorInner},
-    prelude::{ElementQueryable as _, ElementWaitable as _},
+    prelude::ElementQueryable as _,
 };
 
 use crate::{node::Node, process::Process};
@@ -275,36 +276,6 @@ impl Tab<'_> {
         found.unwrap_or_default().len()
     }
 
-    /// Presses a button or follows a link.
-    pub async fn press(&self, selector: &str) {
-        // A list may be written anew between the look and the click: the element that comes is meant.
-        for _ in 0..TRIES {
-            match self.element(selector).await.click().await {
-                Err(error) if is_of_another_moment(&error) => {}
-                pressed => return pressed.unwrap_or_else(|error| panic!("{selector}: {error}")),
-            }
-        }
-        panic!("`{selector}` at {} goes again and again", self.path().await);
-    }
-
-    /// Writes into a field what a person would type, instead of what is there.
-    pub async fn write(&self, selector: &str, text: &str) {
-        // A form may load a field anew between the look and the typing: the field that comes is meant, once it is there to see.
-        for _ in 0..TRIES {
-            let element = self.element(selector).await;
-            let written = async {
-                element.wait_until().clickable().await?;
-                element.clear().await?;
-                element.send_keys(text).await
-            };
-            match written.await {
-                Err(error) if is_of_another_moment(&error) => {}
-                written => return written.unwrap_or_else(|error| panic!("{selector}: {error}")),
-            }
-        }
-        panic!("`{selector}` at {} goes again and again", self.path().await);
-    }
-
     /// Chooses the option of a list whose text begins so.
     pub async fn choose(&self, selector: &str, label: &str) {
         let element = self.element(selector).await;
@@ -497,14 +468,4 @@ impl Tab<'_> {
     pub async fn picture(&self) -> Vec<u8> {
         self.driver().screenshot_as_png().await.unwrap()
     }
-}
-
-/// Whether the page has put another element in the place of this one, or has not shown it yet.
-fn is_of_another_moment(error: &WebDriverError) -> bool {
-    matches!(
-        **error,
-        WebDriverErrorInner::StaleElementReference(_)
-            | WebDriverErrorInner::ElementNotInteractable(_)
-            | WebDriverErrorInner::Timeout(_)
-    )
 }

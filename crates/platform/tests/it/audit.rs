@@ -1,7 +1,9 @@
 //! Audit records: of acts that had an effect, and from the moment on from which they cannot be undone.
 
 use headwater_model::page::PageRequest;
-use headwater_platform::{AuditAction, ResumeRequest, WaitAnswer, WorkflowRunStatus};
+use headwater_platform::{
+    AuditAction, PlatformError, ResumeRequest, WaitAnswer, WorkflowRunStatus,
+};
 use headwater_store::{AuditFilter, SourceState};
 use serde_json::json;
 
@@ -41,7 +43,14 @@ async fn of_many_who_resume_a_run_the_one_who_did_is_recorded() {
         answers.filter(|answer| **answer == wanted).count()
     };
     assert_eq!(count(WaitAnswer::Taken), 1, "{resumed:?}");
-    assert!(count(WaitAnswer::Before) > 0, "{resumed:?}");
+    // The run may have gone on before the last of them ask.
+    let is_late = |answer: &&Result<_, _>| {
+        matches!(
+            answer,
+            Ok(WaitAnswer::Before) | Err(PlatformError::Conflict(_))
+        )
+    };
+    assert_eq!(resumed.iter().filter(is_late).count(), 19, "{resumed:?}");
     let records = world.recorded(AuditAction::RunResume, run.as_str()).await;
     assert_eq!(records, 1);
     world.step("after").await.returns();

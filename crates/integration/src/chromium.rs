@@ -276,12 +276,6 @@ impl Tab<'_> {
         found.unwrap_or_default().len()
     }
 
-    /// Chooses the option of a list whose text begins so.
-    pub async fn choose(&self, selector: &str, label: &str) {
-        let element = self.element(selector).await;
-        element.send_keys(label).await.unwrap();
-    }
-
     /// Presses keys, which go to the element that has the focus.
     pub async fn type_keys(&self, keys: impl Into<thirtyfour::TypingData>) {
         let keys = self.driver().action_chain().send_keys(keys);

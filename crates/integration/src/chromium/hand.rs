@@ -25,6 +25,12 @@ impl Tab<'_> {
         .await;
     }
 
+    /// Chooses the option of a list whose text begins so.
+    pub async fn choose(&self, selector: &str, label: &str) {
+        self.act(selector, async |element| element.send_keys(label).await)
+            .await;
+    }
+
     /// Acts on an element. A page may put another in its place between the look and the act: the one that comes is meant.
     async fn act(&self, selector: &str, act: impl AsyncFn(WebElement) -> WebDriverResult<()>) {
         for _ in 0..TRIES {

@@ -21,7 +21,7 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    AttemptRecord, ChangedDeliveries, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery,
+    Attempt, AttemptRecord, ChangedDeliveries, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery,
     DeliveryCounts, DeliveryFilter, DeliveryLease, DeliverySearch, DeliveryStep, DisabledWebhook,
     EventDelivery, FoundDeliveries, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
     Viewer, WebhookBacklog,
@@ -117,6 +117,21 @@ impl Deliveries for PostgresStore {
                 backlogs.push(waiting::backlog(&connection, id.as_str()).await?);
             }
             Ok(backlogs)
+        })
+        .await
+    }
+
+    async fn last_attempts(
+        &self,
+        ids: &[WebhookId],
+        among: u32,
+    ) -> Result<Vec<Option<Attempt>>, StoreError> {
+        self.read(|connection| async move {
+            let mut last = Vec::with_capacity(ids.len());
+            for id in ids {
+                last.push(listing::last_attempt(&connection, id.as_str(), among).await?);
+            }
+            Ok(last)
         })
         .await
     }

@@ -21,7 +21,7 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    AttemptRecord, ChangedDeliveries, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery,
+    Attempt, AttemptRecord, ChangedDeliveries, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery,
     DeliveryCounts, DeliveryFilter, DeliveryLease, DeliverySearch, DeliveryStep, DisabledWebhook,
     EventDelivery, FoundDeliveries, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
     Viewer, WebhookBacklog,
@@ -118,6 +118,19 @@ impl Deliveries for SqliteStore {
                 .iter()
                 .map(|id| waiting::backlog(connection, id.as_str()));
             backlogs.collect()
+        })
+        .await
+    }
+
+    async fn last_attempts(
+        &self,
+        ids: &[WebhookId],
+        among: u32,
+    ) -> Result<Vec<Option<Attempt>>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |connection| {
+            let last = |id: &WebhookId| listing::last_attempt(connection, id.as_str(), among);
+            ids.iter().map(last).collect()
         })
         .await
     }

@@ -226,6 +226,7 @@ macro_rules! conformance_tests {
                 a_run_goes_on_from_its_last_step,
                 a_run_that_waits_does_not_stop_the_clock,
                 a_wait_is_answered_once,
+                answers_of_several_runs_are_read_in_their_order,
                 a_workflow_that_is_being_deleted_runs_nothing_more,
                 an_answer_before_the_checkpoint_is_not_lost,
                 places_go_with_their_run,

@@ -415,6 +415,14 @@ pub trait Deliveries {
     /// `conformance::redelivery::a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more`).
     async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
 
+    /// Of each of these webhooks, in their order, the last attempt to any of its `among` newest deliveries, without headers
+    /// (`conformance::redelivery::the_last_attempt_at_each_webhook_is_found`).
+    async fn last_attempts(
+        &self,
+        ids: &[WebhookId],
+        among: u32,
+    ) -> Result<Vec<Option<Attempt>>, StoreError>;
+
     /// A delivery, with the headers of its attempts
     /// (`conformance::deliveries::attempts_are_kept_and_decide_what_becomes_of_a_delivery`).
     /// MUST name the run that emitted its event (`conformance::runs::an_events_deliveries_are_found`), in pages too.

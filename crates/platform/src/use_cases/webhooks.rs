@@ -12,8 +12,8 @@ use headwater_model::{
     webhook::{DeliveryOrder, FORMER_SECRET_VALID},
 };
 use headwater_store::{
-    FormerSecret, RecentAttempts, Sealed, StoreError, Webhook, WebhookBacklog, WebhookChange,
-    WebhookSecrets,
+    Attempt, FormerSecret, RecentAttempts, Sealed, StoreError, Webhook, WebhookBacklog,
+    WebhookChange, WebhookSecrets,
 };
 
 use crate::{
@@ -149,6 +149,16 @@ impl Platform {
         ids: &[WebhookId],
     ) -> Result<Vec<WebhookBacklog>, PlatformError> {
         Ok(self.core.store.webhook_backlogs(ids).await?)
+    }
+
+    /// The last attempts at webhooks that the caller has been shown, in their order, each to any of its `among` newest
+    /// deliveries.
+    pub async fn last_attempts(
+        &self,
+        ids: &[WebhookId],
+        among: u32,
+    ) -> Result<Vec<Option<Attempt>>, PlatformError> {
+        Ok(self.core.store.last_attempts(ids, among).await?)
     }
 
     /// The attempts of the last 24 hours at webhooks that the caller has been shown, in their order: those of the newest

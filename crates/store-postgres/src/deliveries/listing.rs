@@ -19,6 +19,8 @@ use crate::{
 
 /// Where a delivery is in its life.
 pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
+/// The columns of an attempt without its headers.
+const ATTEMPT: &str = "at_ms, latency_ms, status, response_excerpt, error, failure";
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
@@ -52,16 +54,10 @@ pub(super) async fn page(
         Position::After(after) => ("id < $3", "DESC", after.as_str()),
         Position::Before(before) => ("id > $3", "ASC", before.as_str()),
     };
-    // One arm per part: each reads the index in the listed order, and PostgreSQL merges them.
-    let arms: Vec<String> = parts
-        .iter()
-        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
-        .collect();
     let sql = format!(
-        "{} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT $4) AS arms)
-         ORDER BY deliveries.id {order}",
+        "{} WHERE deliveries.id IN ({} LIMIT $4) ORDER BY deliveries.id {order}",
         listed(),
-        arms.join(" UNION ALL ")
+        ids(&parts, bound, order),
     );
     let failed = failed("reading deliveries");
     let rows = connection
@@ -87,6 +83,40 @@ pub(super) async fn page(
         total_count: count(connection, webhook_id, &standing, &parts).await?,
         items,
     })
+}
+
+/// The last attempt to any of a webhook's newest deliveries.
+pub(super) async fn last_attempt(
+    connection: &Connection,
+    webhook_id: &str,
+    among: u32,
+) -> Result<Option<Attempt>, StoreError> {
+    let Some(standing) = webhook_rows::standing(connection, webhook_id).await? else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "SELECT {ATTEMPT}, NULL::text AS request_headers, NULL::text AS response_headers
+         FROM attempts WHERE delivery_position IN (
+             SELECT position FROM deliveries WHERE id IN ({} LIMIT $4))
+         ORDER BY at_ms DESC, number DESC LIMIT 1",
+        ids(&parts(&standing, None), "id < $3", "DESC"),
+    );
+    let (generation, among) = (standing.generation, signed(among));
+    let rows = connection
+        .query(&sql, &[&webhook_id, &generation, &LAST, &among])
+        .await
+        .map_err(failed("reading the last attempt at a webhook"))?;
+    rows.first().map(attempt).transpose()
+}
+
+/// The ids of the parts in that order. One arm per part: each reads the index in it, and PostgreSQL merges them.
+fn ids(parts: &[String], bound: &str, order: &str) -> String {
+    let arms: Vec<String> = parts
+        .iter()
+        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
+        .collect();
+    let arms = arms.join(" UNION ALL ");
+    format!("SELECT listed FROM ({arms}) AS arms ORDER BY listed {order}")
 }
 
 /// The parts of the index that are to be listed, as conditions on webhook `$1` and its generation `$2`.
@@ -259,31 +289,32 @@ async fn attempts(
     position: i64,
     has_headers: bool,
 ) -> Result<Vec<Attempt>, StoreError> {
-    let failed = failed("reading attempts");
     let rows = connection
         .query(
-            "SELECT at_ms, latency_ms, status, response_excerpt, error, failure,
-                    CASE WHEN $2::boolean THEN request_headers END AS request_headers,
-                    CASE WHEN $2::boolean THEN response_headers END AS response_headers
-             FROM attempts WHERE delivery_position = $1 ORDER BY number",
+            &format!(
+                "SELECT {ATTEMPT},
+                        CASE WHEN $2::boolean THEN request_headers END AS request_headers,
+                        CASE WHEN $2::boolean THEN response_headers END AS response_headers
+                 FROM attempts WHERE delivery_position = $1 ORDER BY number"
+            ),
             &[&position, &has_headers],
         )
         .await
-        .map_err(&failed)?;
-    let mut attempts = Vec::new();
-    for row in &rows {
-        let failure: Option<String> = get(row, "failure")?;
-        attempts.push(Attempt {
-            at_ms: unsigned(row, "at_ms")?,
-            latency_ms: unsigned(row, "latency_ms")?,
-            status: unsigned_opt(row, "status")?,
-            response_excerpt: get(row, "response_excerpt")?,
-            error: get(row, "error")?,
-            failure: failure.as_deref().map(named).transpose()?,
-            headers: headers(row)?,
-        });
-    }
-    Ok(attempts)
+        .map_err(failed("reading attempts"))?;
+    rows.iter().map(attempt).collect()
+}
+
+fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+    let failure: Option<String> = get(row, "failure")?;
+    Ok(Attempt {
+        at_ms: unsigned(row, "at_ms")?,
+        latency_ms: unsigned(row, "latency_ms")?,
+        status: unsigned_opt(row, "status")?,
+        response_excerpt: get(row, "response_excerpt")?,
+        error: get(row, "error")?,
+        failure: failure.as_deref().map(named).transpose()?,
+        headers: headers(row)?,
+    })
 }
 
 fn headers(row: &Row) -> Result<Option<AttemptHeaders>, StoreError> {

@@ -19,6 +19,8 @@ use crate::{
 
 /// Where a delivery is in its life.
 pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
+/// The columns of an attempt without its headers.
+const ATTEMPT: &str = "at_ms, latency_ms, status, response_excerpt, error, failure";
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
@@ -52,16 +54,10 @@ pub(super) fn page(
         Position::After(after) => ("id < ?3", "DESC", after.as_str()),
         Position::Before(before) => ("id > ?3", "ASC", before.as_str()),
     };
-    // One arm per part: each reads the index in the listed order, and SQLite merges them.
-    let arms: Vec<String> = parts
-        .iter()
-        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
-        .collect();
     let sql = format!(
-        "{} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT ?4))
-         ORDER BY deliveries.id {order}",
+        "{} WHERE deliveries.id IN ({} LIMIT ?4) ORDER BY deliveries.id {order}",
         listed(),
-        arms.join(" UNION ALL ")
+        ids(&parts, bound, order),
     );
     let failed = failed("reading deliveries");
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
@@ -79,6 +75,40 @@ pub(super) fn page(
         total_count: count(connection, webhook_id, &standing, &parts)?,
         items,
     })
+}
+
+/// The last attempt to any of a webhook's newest deliveries.
+pub(super) fn last_attempt(
+    connection: &Connection,
+    webhook_id: &str,
+    among: u32,
+) -> Result<Option<Attempt>, StoreError> {
+    let Some(standing) = webhook_rows::standing(connection, webhook_id)? else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "SELECT {ATTEMPT}, NULL AS request_headers, NULL AS response_headers
+         FROM attempts WHERE delivery_position IN (
+             SELECT position FROM deliveries WHERE id IN ({} LIMIT ?4))
+         ORDER BY at_ms DESC, number DESC LIMIT 1",
+        ids(&parts(&standing, None), "id < ?3", "DESC"),
+    );
+    let failed = failed("reading the last attempt at a webhook");
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![webhook_id, standing.generation, LAST, among])
+        .map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(attempt).transpose()
+}
+
+/// The ids of the parts in that order. One arm per part: each reads the index in it, and SQLite merges them.
+fn ids(parts: &[String], bound: &str, order: &str) -> String {
+    let arms: Vec<String> = parts
+        .iter()
+        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
+        .collect();
+    let arms = arms.join(" UNION ALL ");
+    format!("SELECT listed FROM ({arms}) ORDER BY listed {order}")
 }
 
 /// The parts of the index that are to be listed, as conditions on webhook `?1` and its generation `?2`.
@@ -246,30 +276,34 @@ fn attempts(
 ) -> Result<Vec<Attempt>, StoreError> {
     let failed = failed("reading attempts");
     let mut statement = connection
-        .prepare_cached(
-            "SELECT at_ms, latency_ms, status, response_excerpt, error, failure,
+        .prepare_cached(&format!(
+            "SELECT {ATTEMPT},
                     CASE WHEN ?2 THEN request_headers END AS request_headers,
                     CASE WHEN ?2 THEN response_headers END AS response_headers
-             FROM attempts WHERE delivery_position = ?1 ORDER BY number",
-        )
+             FROM attempts WHERE delivery_position = ?1 ORDER BY number"
+        ))
         .map_err(&failed)?;
     let mut rows = statement
         .query(params![position, has_headers])
         .map_err(&failed)?;
     let mut attempts = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        let failure: Option<String> = get(row, "failure")?;
-        attempts.push(Attempt {
-            at_ms: unsigned(row, "at_ms")?,
-            latency_ms: unsigned(row, "latency_ms")?,
-            status: get(row, "status")?,
-            response_excerpt: get(row, "response_excerpt")?,
-            error: get(row, "error")?,
-            failure: failure.as_deref().map(named).transpose()?,
-            headers: headers(row)?,
-        });
+        attempts.push(attempt(row)?);
     }
     Ok(attempts)
+}
+
+fn attempt(row: &Row<'_>) -> Result<Attempt, StoreError> {
+    let failure: Option<String> = get(row, "failure")?;
+    Ok(Attempt {
+        at_ms: unsigned(row, "at_ms")?,
+        latency_ms: unsigned(row, "latency_ms")?,
+        status: get(row, "status")?,
+        response_excerpt: get(row, "response_excerpt")?,
+        error: get(row, "error")?,
+        failure: failure.as_deref().map(named).transpose()?,
+        headers: headers(row)?,
+    })
 }
 
 fn headers(row: &Row<'_>) -> Result<Option<AttemptHeaders>, StoreError> {

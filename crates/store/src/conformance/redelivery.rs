@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use headwater_model::{
-    id::DeliveryId,
+    id::{DeliveryId, WebhookId},
     page::{PageRequest, Position},
     time::EpochMs,
     webhook::DeliveryState,
@@ -262,6 +262,33 @@ pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
     record(&*store, &webhook, attempts.collect()).await;
     let found = store.webhook_backlogs(&ids[1..]).await.unwrap();
     assert_eq!(found, [WebhookBacklog::default()]);
+}
+
+/// The last by its time, whichever delivery it belongs to and whatever became of that; without the headers, which pages do not
+/// show; among the newest deliveries alone.
+pub async fn the_last_attempt_at_each_webhook_is_found(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1", "2"]).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    let gone = WebhookId::new(T0, entropy());
+    let ids = [other.id.clone(), gone, webhook.id.clone()];
+    let last = async |among| {
+        let found = store.last_attempts(&ids, among).await.unwrap();
+        assert!(found[..2].iter().all(Option::is_none));
+        found[2].as_ref().map(|attempt| attempt.at_ms)
+    };
+    assert_eq!(last(10).await, None);
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let ends = [AfterAttempt::Dead, RETRY, AfterAttempt::Delivered];
+    let at = [T0, T0 + 2 * MS, T0 + MS];
+    let attempts = claimed.iter().zip(ends).zip(at);
+    let attempts = attempts.map(|((claimed, after), at)| attempted(claimed, after, at));
+    record(&*store, &webhook, attempts.collect()).await;
+    assert_eq!(last(10).await, Some(at[1]));
+    assert_eq!(last(2).await, Some(at[1]));
+    assert_eq!(last(1).await, Some(at[2]), "of the newest delivery");
+    let found = store.last_attempts(&ids[2..], 10).await.unwrap();
+    assert_eq!(found[0].as_ref().unwrap().headers, None);
 }
 
 /// A dead letter of long ago that is made once more waits since then; what has waited all the time, since it was

@@ -41,7 +41,7 @@ const LOOKED_AT: u32 = 100;
 
 /// Failing webhooks whose last answer is told.
 const ANSWERED: usize = 10;
-/// Deliveries among which it is looked for.
+/// Deliveries of each among which it is looked for.
 const DELIVERIES: u32 = 10;
 
 /// Everything that the page shows.
@@ -106,41 +106,25 @@ async fn overview(ui: &Ui, visitor: &Visitor) -> Result<Overview, crate::problem
         hours,
         total_count: sources.total_count,
         sources: sources.items.into_iter().zip(health).collect(),
-        webhooks: with_answers(ui, visitor, webhooks.items).await?,
+        webhooks: with_answers(ui, webhooks.items).await?,
         dead: counts.dead,
     })
 }
 
-/// The webhooks that fail, with the last attempts of the first of them.
+/// The webhooks that fail, with the last attempts at the first of them.
 async fn with_answers(
     ui: &Ui,
-    visitor: &Visitor,
     webhooks: Vec<Webhook>,
 ) -> Result<Vec<(Webhook, Option<Attempt>)>, PlatformError> {
-    let mut failing = Vec::new();
-    for webhook in webhooks {
-        if webhook.disabled_reason.is_none() && webhook.failing_since_ms.is_none() {
-            continue;
-        }
-        let mut last = None;
-        if failing.len() < ANSWERED {
-            let page = PageRequest::first(DELIVERIES);
-            let newest = ui
-                .platform
-                .deliveries(visitor.caller(), &webhook.id, None, &page);
-            let newest = match newest.await {
-                Ok(newest) => newest.items,
-                // Deleted meanwhile.
-                Err(PlatformError::NotFound { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            let attempts = newest.into_iter();
-            let attempts = attempts.filter_map(|mut delivery| delivery.attempts.pop());
-            last = attempts.max_by_key(|attempt| attempt.at_ms);
-        }
-        failing.push((webhook, last));
-    }
-    Ok(failing)
+    let webhooks = webhooks.into_iter();
+    let failing: Vec<_> = webhooks
+        .filter(|one| one.disabled_reason.is_some() || one.failing_since_ms.is_some())
+        .collect();
+    let first = failing.iter().take(ANSWERED);
+    let ids: Vec<_> = first.map(|webhook| webhook.id.clone()).collect();
+    let answers = ui.platform.last_attempts(&ids, DELIVERIES).await?;
+    let answers = answers.into_iter().chain(std::iter::repeat(None));
+    Ok(failing.into_iter().zip(answers).collect())
 }
 
 /// Sources, webhooks and deliveries that need somebody, first of all.

@@ -34,11 +34,12 @@ pub(crate) async fn together(
 ) -> Result<Vec<Option<QueuedResult>>, StoreError> {
     let leases = jobs.iter().filter_map(|job| job.1.as_ref());
     let leases: Vec<_> = leases.map(|(lease, _)| lease).collect();
+    let invocations: Vec<&NewInvocation> = jobs.iter().map(|job| &job.0).collect();
     let (sources, workflows, held, mut queued) = try_join!(
-        sources(connection, jobs),
-        workflows(connection, jobs),
+        sources(connection, &invocations),
+        workflows(connection, &invocations),
         Locked::leased(connection, &leases),
-        queued(connection, jobs),
+        queued(connection, &invocations),
     )?;
     let mut rows = Vec::with_capacity(jobs.len());
     let mut results = Vec::with_capacity(jobs.len());
@@ -79,10 +80,7 @@ pub(crate) async fn alone(connection: &Connection, job: &Arc<Queued>) -> QueuedR
         return Err(Conflict::QueueFull(Entity::Runnable(invocation.runnable.clone())).into());
     }
     let held = Locked::leased(connection, &leases).await?;
-    if !queued(connection, std::slice::from_ref(job))
-        .await?
-        .is_empty()
-    {
+    if !queued(connection, &[invocation]).await?.is_empty() {
         return Err(Conflict::Taken(Taken::Invocation(invocation.id.clone())).into());
     }
     let term = term(job, &held);
@@ -90,12 +88,30 @@ pub(crate) async fn alone(connection: &Connection, job: &Arc<Queued>) -> QueuedR
     Ok(term.map(|term| lease_of(invocation, term)))
 }
 
+/// Queues runs that others call, none of them leased. One that is queued already, or whose workflow is gone, is passed over.
+pub(crate) async fn calls(
+    connection: &Connection,
+    calls: &[&NewInvocation],
+) -> Result<(), StoreError> {
+    if calls.is_empty() {
+        return Ok(());
+    }
+    let (workflows, mut queued) =
+        try_join!(workflows(connection, calls), queued(connection, calls))?;
+    let there = calls
+        .iter()
+        .filter(|call| workflows.contains_key(call.runnable.as_str()));
+    let new = there.filter(|call| queued.insert(call.id.as_str().to_owned()));
+    let rows: Vec<_> = new.map(|call| (*call, None)).collect();
+    insert(connection, &rows).await
+}
+
 /// The ids of those that are queued already.
 async fn queued(
     connection: &Connection,
-    jobs: &[Arc<Queued>],
+    invocations: &[&NewInvocation],
 ) -> Result<HashSet<String>, StoreError> {
-    let ids = list(jobs, |job| job.0.id.as_str());
+    let ids = list(invocations, |invocation| invocation.id.as_str());
     let sql = "SELECT id FROM invocations WHERE id = ANY($1)";
     let found = connection.query(sql, &[&ids]).await;
     let found = found.map_err(failed("queueing invocations"))?;
@@ -105,10 +121,10 @@ async fn queued(
 /// The states of the sources among the runnables, none of which changes before the step has ended.
 async fn sources(
     connection: &Connection,
-    jobs: &[Arc<Queued>],
+    invocations: &[&NewInvocation],
 ) -> Result<BTreeMap<String, SourceState>, StoreError> {
     const STATES: &str = "SELECT id, state FROM sources WHERE id = ANY($1) ORDER BY id FOR SHARE";
-    let rows = of_runnables(connection, STATES, jobs, |id| {
+    let rows = of_runnables(connection, STATES, invocations, |id| {
         matches!(id, RunnableId::Source(_))
     });
     let rows = rows.await?;
@@ -120,11 +136,11 @@ async fn sources(
 /// The same of the workflows, with the number of runs that each lets wait.
 async fn workflows(
     connection: &Connection,
-    jobs: &[Arc<Queued>],
+    invocations: &[&NewInvocation],
 ) -> Result<BTreeMap<String, (WorkflowState, Option<i64>)>, StoreError> {
     const STATES: &str =
         "SELECT id, state, waiting_runs FROM workflows WHERE id = ANY($1) ORDER BY id FOR SHARE";
-    let rows = of_runnables(connection, STATES, jobs, |id| {
+    let rows = of_runnables(connection, STATES, invocations, |id| {
         matches!(id, RunnableId::Workflow(_))
     });
     let rows = rows.await?;
@@ -140,10 +156,10 @@ async fn workflows(
 async fn of_runnables(
     connection: &Connection,
     sql: &str,
-    jobs: &[Arc<Queued>],
+    invocations: &[&NewInvocation],
     is_wanted: impl Fn(&RunnableId) -> bool,
 ) -> Result<Vec<Row>, StoreError> {
-    let runnables = jobs.iter().map(|job| &job.0.runnable);
+    let runnables = invocations.iter().map(|invocation| &invocation.runnable);
     let wanted = runnables.filter(|runnable| is_wanted(runnable));
     let ids: Vec<&str> = wanted.map(RunnableId::as_str).collect();
     match ids.is_empty() {

@@ -98,11 +98,11 @@ fn waves<'a, 'c>(commits: &'c [&'a RunCommit]) -> impl Iterator<Item = &'c [&'a 
     let mut seen = HashSet::new();
     commits.chunk_by(move |before, commit| {
         seen.insert(&before.run_id);
-        let goes_on = seen.insert(&commit.run_id) && commit.dedupe.is_none();
-        if !goes_on {
+        let is_independent = seen.insert(&commit.run_id) && commit.dedupe.is_none();
+        if !is_independent {
             seen.clear();
         }
-        goes_on
+        is_independent
     })
 }
 

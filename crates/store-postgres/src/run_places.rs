@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 use crate::{
     connection::{Connection, Params, failed},
     queued_events,
-    row::{get, json, named, parsed, raw, raw_opt, signed, unsigned},
+    row::{get, json, list, named, parsed, raw, raw_opt, signed, unsigned},
     workflow_state,
 };
 
@@ -234,32 +234,30 @@ async fn is_open(connection: &Connection, wait: &WaitId) -> Result<bool, StoreEr
     Ok(is_on && generation == wait.generation)
 }
 
-/// Answers that no commit has applied yet.
+/// Answers to these runs that no commit has applied yet.
 pub(crate) async fn resolutions(
     connection: &Connection,
-    run_id: &InvocationId,
+    runs: &[InvocationId],
 ) -> Result<Vec<WaitResolution>, StoreError> {
-    let failed = failed("reading answers to waits");
     let rows = connection
         .query(
-            "SELECT path, generation, resolution FROM run_resolutions
-             WHERE run_id = $1 AND NOT is_applied ORDER BY position",
-            &[&run_id.as_str()],
+            "SELECT run_id, path, generation, resolution FROM run_resolutions
+             WHERE run_id = ANY($1) AND NOT is_applied ORDER BY position",
+            &[&list(runs, InvocationId::as_str)],
         )
         .await
-        .map_err(&failed)?;
-    let mut found = Vec::new();
-    for row in &rows {
-        found.push(WaitResolution {
+        .map_err(failed("reading answers to waits"))?;
+    let resolution = |row| {
+        Ok(WaitResolution {
             wait: WaitId {
-                run_id: run_id.clone(),
+                run_id: parsed(row, "run_id")?,
                 path: get(row, "path")?,
                 generation: unsigned(row, "generation")?,
             },
             resolution: raw(row, "resolution")?,
-        });
-    }
-    Ok(found)
+        })
+    };
+    rows.iter().map(resolution).collect()
 }
 
 /// Deletes what belongs to runs that match, before their records go: `which` selects their ids.

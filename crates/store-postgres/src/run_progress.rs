@@ -1,16 +1,17 @@
 //! The effects of commits on runs of workflows: places, large values, answers to waits, sends, calls, and the end with the
-//! run's record. Of however many runs, places, large values, applied answers and ends take one statement each; sends, calls and
-//! answers take one a row.
+//! run's record. Of however many runs, places, large values, applied answers, calls and ends take one statement each; sends
+//! and answers take one a row.
 
 use std::collections::BTreeMap;
 
 use futures::{future::try_join_all, try_join};
-use headwater_store::{NewInvocation, Owner, RunCommit, RunProgress, StoreError};
+use headwater_store::{Owner, RunCommit, RunProgress, StoreError};
 
 use crate::{
     connection::{Connection, failed},
-    row::{list, name_of, signed},
-    run_places, send_rows, workflow_state,
+    enqueue,
+    row::{list, signed},
+    run_places, send_rows,
 };
 
 /// A commit with effects on its run.
@@ -46,14 +47,13 @@ pub(crate) async fn write(
         write_blobs(connection, advanced),
         note_applied(connection, advanced),
     )?;
+    let calls = advanced.iter().flat_map(|of| &of.progress.calls);
+    enqueue::calls(connection, &calls.collect::<Vec<_>>()).await?;
     for of in advanced {
         let (commit, progress) = (of.commit, of.progress);
         let run = (&commit.run_id, commit.runnable());
         for send in &progress.sends {
             send_rows::queue(connection, run, of.owner, send, commit.now_ms).await?;
-        }
-        for call in &progress.calls {
-            queue_call(connection, call).await?;
         }
         for answer in &progress.resolves {
             run_places::resolve(connection, answer, commit.now_ms).await?;
@@ -144,38 +144,6 @@ async fn note_applied(
         )
         .await
         .map_err(failed("noting answers to waits"))
-        .map(drop)
-}
-
-/// Queues a called run; one whose workflow takes none is passed over.
-async fn queue_call(connection: &Connection, call: &NewInvocation) -> Result<(), StoreError> {
-    if workflow_state::state(connection, call.runnable.as_str())
-        .await?
-        .is_none()
-    {
-        return Ok(());
-    }
-    connection
-        .execute(
-            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, request_id,
-                                      traceparent, due_at_ms, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
-            &[
-                &call.id.as_str(),
-                &call.runnable.as_str(),
-                &name_of(&call.trigger)?,
-                &call.via,
-                &call.event.get(),
-                &signed(call.hops),
-                &signed(call.now_ms),
-                &call.origin.request_id(),
-                &call.origin.trace.as_ref().map(ToString::to_string),
-                &signed(call.due_at_ms),
-                &call.state.as_ref().map(|state| state.get()),
-            ],
-        )
-        .await
-        .map_err(failed("queueing a called run"))
         .map(drop)
 }
 

@@ -85,8 +85,8 @@ impl WorkflowRuns for PostgresStore {
         .await
     }
 
-    async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError> {
-        self.read(|connection| async move { run_places::resolutions(&connection, id).await })
+    async fn resolutions(&self, runs: &[InvocationId]) -> Result<Vec<WaitResolution>, StoreError> {
+        self.read(|connection| async move { run_places::resolutions(&connection, runs).await })
             .await
     }
 }

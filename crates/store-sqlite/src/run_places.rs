@@ -1,5 +1,7 @@
 //! The rows of runs of workflows: places, large values, answers to waits; and their end with the run's record.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use headwater_model::{
     id::{InvocationId, RunnableId},
@@ -327,31 +329,34 @@ fn is_open(connection: &Connection, wait: &WaitId) -> Result<bool, StoreError> {
     Ok(is_on && generation == wait.generation)
 }
 
-/// Answers that no commit has applied yet.
+/// Answers to these runs that no commit has applied yet.
 pub(crate) fn resolutions(
     connection: &Connection,
-    run_id: &InvocationId,
+    runs: &[InvocationId],
 ) -> Result<Vec<WaitResolution>, StoreError> {
     let failed = failed("reading answers to waits");
     let mut statement = connection
         .prepare_cached(
-            "SELECT path, generation, resolution FROM run_resolutions
-             WHERE run_id = ? AND NOT is_applied ORDER BY position",
+            "SELECT position, path, generation, resolution FROM run_resolutions
+             WHERE run_id = ? AND NOT is_applied",
         )
         .map_err(&failed)?;
-    let mut rows = statement.query([run_id.as_str()]).map_err(&failed)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(WaitResolution {
-            wait: WaitId {
-                run_id: run_id.clone(),
-                path: get(row, "path")?,
-                generation: get(row, "generation")?,
-            },
-            resolution: raw(row, "resolution")?,
-        });
+    let mut found = BTreeMap::new();
+    for run_id in runs {
+        let mut rows = statement.query([run_id.as_str()]).map_err(&failed)?;
+        while let Some(row) = rows.next().map_err(&failed)? {
+            let resolution = WaitResolution {
+                wait: WaitId {
+                    run_id: run_id.clone(),
+                    path: get(row, "path")?,
+                    generation: get(row, "generation")?,
+                },
+                resolution: raw(row, "resolution")?,
+            };
+            found.insert(get::<i64>(row, "position")?, resolution);
+        }
     }
-    Ok(found)
+    Ok(found.into_values().collect())
 }
 
 /// Deletes what belongs to runs that match, before their records go: `which` selects their ids.

@@ -85,9 +85,9 @@ impl WorkflowRuns for SqliteStore {
             .await
     }
 
-    async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError> {
-        let id = id.clone();
-        self.read(move |connection| run_places::resolutions(connection, &id))
+    async fn resolutions(&self, runs: &[InvocationId]) -> Result<Vec<WaitResolution>, StoreError> {
+        let runs = runs.to_vec();
+        self.read(move |connection| run_places::resolutions(connection, &runs))
             .await
     }
 }

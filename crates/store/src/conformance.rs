@@ -399,6 +399,7 @@ macro_rules! conformance_tests {
                 retrying_is_refused_where_nobody_delivers,
                 a_retry_is_found_at_its_time,
                 a_webhook_knows_how_far_it_is_behind,
+                the_last_attempt_at_each_webhook_is_found,
                 a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more,
                 replaying_makes_ended_deliveries_pending_again,
             }

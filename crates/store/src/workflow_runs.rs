@@ -176,6 +176,7 @@ pub trait WorkflowRuns {
         limit: u32,
     ) -> Result<Vec<InvocationId>, StoreError>;
 
-    /// The answers of a run that no commit has applied yet, in the order in which they came.
-    async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError>;
+    /// The answers of these runs that no commit has applied yet, in the order in which they came
+    /// (`conformance::workflow_runs::answers_of_several_runs_are_read_in_their_order`).
+    async fn resolutions(&self, runs: &[InvocationId]) -> Result<Vec<WaitResolution>, StoreError>;
 }

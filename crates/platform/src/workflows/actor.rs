@@ -36,6 +36,7 @@ use super::{
     flight::Flight,
     held::Held,
     live::{Committing, LiveRun},
+    loading::ClaimedTogether,
     start::Start,
 };
 use crate::{
@@ -244,7 +245,8 @@ impl Actor {
     fn read_answers(&mut self, run: InvocationId) {
         let context = Arc::clone(&self.context);
         self.answers.push(Box::pin(async move {
-            let read = context.core.store.resolutions(&run).await;
+            let asked = std::slice::from_ref(&run);
+            let read = context.core.store.resolutions(asked).await;
             Answers { run, read }
         }));
     }
@@ -279,6 +281,7 @@ impl Actor {
             Ok((lease, claimed)) => {
                 self.more |= CLAIMED.is_reached_by(&claimed);
                 self.lease = Some(lease);
+                let together = Arc::new(ClaimedTogether::of(&claimed));
                 for run in claimed {
                     // After a jump of the clock this node may have it already, under the lease that ran out.
                     let id = run.lease.invocation_id.clone();
@@ -288,10 +291,10 @@ impl Actor {
                             let owner = known.deployed.workflow.owner.clone();
                             self.rests(&id);
                             self.rested.insert(id, owner);
-                            self.load(run);
+                            self.load(run, &together);
                         }
                         Some(known) => known.claimed.lease = run.lease,
-                        None => self.load(run),
+                        None => self.load(run, &together),
                     }
                 }
             }
@@ -305,11 +308,12 @@ impl Actor {
         }
     }
 
-    fn load(&mut self, claimed: Claimed) {
+    fn load(&mut self, claimed: Claimed, together: &Arc<ClaimedTogether>) {
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        let together = Arc::clone(together);
         self.loading.push_back(Box::pin(async move {
             let lease = claimed.lease.clone();
-            let loaded = context.load(&id, claimed).await;
+            let loaded = context.load(&id, claimed, &together).await;
             (lease, loaded.map(Box::new))
         }));
     }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use futures::try_join;
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{Claimed, PlaceWrite, RunBlob, Trigger, WaitResolution, Workflow};
 use headwater_workflow::{
@@ -9,6 +10,7 @@ use headwater_workflow::{
     path::Path,
     run::{Place, Replay, Resolution, RunTree, State},
 };
+use tokio::sync::OnceCell;
 
 use super::{
     admission::is_limited,
@@ -23,6 +25,36 @@ use crate::error::PlatformError;
 
 /// The reason of a run that somebody cancelled, in its record.
 const CANCELLED: &str = "cancelled by request";
+
+/// Runs of a workflow that were claimed together: the first that is loaded reads for all.
+pub(super) struct ClaimedTogether {
+    runs: Vec<InvocationId>,
+    read: OnceCell<(Workflow, Vec<WaitResolution>)>,
+}
+
+impl ClaimedTogether {
+    pub(super) fn of(claimed: &[Claimed]) -> Self {
+        let ids = claimed.iter().map(|run| run.lease.invocation_id.clone());
+        Self {
+            runs: ids.collect(),
+            read: OnceCell::new(),
+        }
+    }
+
+    /// The workflow, and the answers to the waits of all of them.
+    async fn read(
+        &self,
+        context: &WorkflowContext,
+        id: &WorkflowId,
+    ) -> Result<&(Workflow, Vec<WaitResolution>), PlatformError> {
+        let read = || async {
+            let store = &context.core.store;
+            let answers = async { Ok(store.resolutions(&self.runs).await?) };
+            try_join!(context.workflow(id), answers)
+        };
+        self.read.get_or_try_init(read).await
+    }
+}
 
 impl WorkflowContext {
     /// The workflow, if it is there.
@@ -39,8 +71,9 @@ impl WorkflowContext {
         &self,
         id: &WorkflowId,
         mut claimed: Claimed,
+        together: &ClaimedTogether,
     ) -> Result<LiveRun, PlatformError> {
-        let workflow = self.workflow(id).await?;
+        let (workflow, answers) = together.read(self, id).await?;
         let event = claimed.event;
         claimed.event = match claimed.trigger {
             // Those of emitters are queued as their log has them.
@@ -60,7 +93,7 @@ impl WorkflowContext {
             .clone();
         let deployed = self
             .deployments
-            .get(&*self.core.store, &workflow, &deployment_id)
+            .get(&*self.core.store, workflow, &deployment_id)
             .await?;
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
@@ -100,7 +133,8 @@ impl WorkflowContext {
             awaited: Awaited::default(),
             logs,
         };
-        let answers = self.core.store.resolutions(run.id()).await?;
+        let answers = answers.iter().filter(|one| one.wait.run_id == *run.id());
+        let answers: Vec<_> = answers.cloned().collect();
         let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
         if is_new && is_admitted && answers.iter().any(is_of_step) {
             // The code of the first steps had its URLs before a commit, and the node died: the steps begin as they did then.

@@ -170,6 +170,28 @@ pub async fn a_claim_may_be_of_runs_that_go_on_alone(factory: &dyn Factory) {
     assert_eq!(claim(false, T0).await.len(), 1);
 }
 
+/// In the order in which they came, whichever run they are of, and those of the runs that were asked for alone.
+pub async fn answers_of_several_runs_are_read_in_their_order(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let run = begun(&*store, &of, epoch).await;
+        let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
+        commit(&*store, waiting).await.unwrap();
+        runs.push(run);
+    }
+    for run in runs.iter().rev() {
+        let answer = answer(&wait(run, "a", 0));
+        store.resolve_wait(answer, T0).await.unwrap();
+    }
+    let asked = [&runs[0], &runs[2]].map(|run| run.lease.invocation_id.clone());
+    let read = store.resolutions(&asked).await.unwrap();
+    let read: Vec<_> = read.iter().map(|answer| &answer.wait.run_id).collect();
+    assert_eq!(read, [&asked[1], &asked[0]]);
+    assert_eq!(store.resolutions(&[]).await.unwrap().len(), 0);
+}
+
 pub async fn a_wait_is_answered_once(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let of = workflow(&*store, &owner()).await;
@@ -193,7 +215,10 @@ pub async fn a_wait_is_answered_once(factory: &dyn Factory) {
     assert_eq!(old, WaitResolved::Before, "that is not its wait");
     let again = claim_runs(&*store, &of.id, epoch, T0).await;
     assert_eq!(again.len(), 1, "it is due");
-    let open = store.resolutions(&run.lease.invocation_id).await.unwrap();
+    let open = store
+        .resolutions(std::slice::from_ref(&run.lease.invocation_id))
+        .await
+        .unwrap();
     assert_eq!(
         open.iter().map(|open| &open.wait).collect::<Vec<_>>(),
         [&first]
@@ -205,7 +230,7 @@ pub async fn a_wait_is_answered_once(factory: &dyn Factory) {
         .unwrap();
     assert_eq!(
         store
-            .resolutions(&run.lease.invocation_id)
+            .resolutions(std::slice::from_ref(&run.lease.invocation_id))
             .await
             .unwrap()
             .len(),

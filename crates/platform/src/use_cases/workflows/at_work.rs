@@ -40,7 +40,12 @@ impl Platform {
             return Ok(BTreeSet::new());
         };
         let now_ms = self.core.env.now_ms();
-        for answer in self.core.store.resolutions(id).await? {
+        for answer in self
+            .core
+            .store
+            .resolutions(std::slice::from_ref(id))
+            .await?
+        {
             let path = answer.wait.path.parse::<Path>();
             let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());
             if let (Ok(path), Ok(resolution)) = (path, resolution) {

@@ -138,7 +138,12 @@ async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {
     let (lease, claimed) = bench.claimed().await;
     bench.actor.lease = Some(lease);
     let lease = claimed.lease.clone();
-    let loaded = bench.actor.context.load(&bench.actor.id, claimed).await;
+    let together = ClaimedTogether::of(std::slice::from_ref(&claimed));
+    let loaded = bench
+        .actor
+        .context
+        .load(&bench.actor.id, claimed, &together);
+    let loaded = loaded.await;
     bench.answer(&run, "", &Resolution::Cancel).await;
     let loaded: Loaded = (lease, loaded.map(Box::new));
     bench.actor.loading.push_back(Box::pin(async { loaded }));

@@ -242,7 +242,12 @@ async fn c16_large_answers_that_come_early_are_whole_and_not_in_the_row_of_the_r
         assert_eq!(taken, WaitAnswer::Taken);
     }
     let are_taken_in = async {
-        while !store.resolutions(&run).await.unwrap().is_empty() {
+        while !store
+            .resolutions(std::slice::from_ref(&run))
+            .await
+            .unwrap()
+            .is_empty()
+        {
             tokio::task::yield_now().await;
         }
     };

@@ -1,6 +1,7 @@
 //! The task that runs one workflow: it claims runs, drives them, and commits what they did.
 
 mod admitting;
+mod claiming;
 mod overflow;
 mod repeats;
 mod running;
@@ -22,7 +23,7 @@ use futures::{
 };
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
-    Claimed, Lease, Owner, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
+    Claimed, Lease, Owner, RunCommit, RunnableLease, StoreError, WaitResolution,
 };
 use headwater_workflow::path::Path;
 use tokio::sync::{mpsc, oneshot};
@@ -36,7 +37,6 @@ use super::{
     flight::Flight,
     held::Held,
     live::{Committing, LiveRun},
-    loading::ClaimedTogether,
     start::Start,
 };
 use crate::{
@@ -48,12 +48,6 @@ use crate::{
 
 /// An actor without work leaves after this.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
-/// Runs claimed at once, and bytes of their events and heads.
-const CLAIMED: WorkLimit = WorkLimit {
-    invocations: 64,
-    bytes: 16 * 1024 * 1024,
-    has_begun: false,
-};
 /// Runs in memory at once. When that many are there, because most wait to begin, those that go on still find room:
 /// what the others wait for may be the end of one of them.
 const RUNS_MAX: usize = 256;
@@ -249,103 +243,6 @@ impl Actor {
             let read = context.core.store.resolutions(asked).await;
             Answers { run, read }
         }));
-    }
-
-    /// Claims more runs if there may be more, and room.
-    fn claim(&mut self) {
-        let in_memory = self.runs.len() + self.loading.len();
-        let at_work = in_memory.saturating_sub(self.held.runs.len());
-        if !self.more || self.stopping || !self.claiming.is_idle() || at_work >= RUNS_MAX {
-            return;
-        }
-        self.more = false;
-        let limit = WorkLimit {
-            has_begun: in_memory >= RUNS_MAX,
-            ..CLAIMED
-        };
-        let (context, id) = (Arc::clone(&self.context), self.id.clone());
-        self.claiming.start(async move {
-            let lease = context.leases.of(&id.into()).await?;
-            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let claimed = context
-                .core
-                .store
-                .claim(&lease, term, now_ms, limit)
-                .await?;
-            Ok((lease, claimed))
-        });
-    }
-
-    fn claimed(&mut self, claimed: Claim) {
-        match claimed {
-            Ok((lease, claimed)) => {
-                self.more |= CLAIMED.is_reached_by(&claimed);
-                self.lease = Some(lease);
-                let together = Arc::new(ClaimedTogether::of(&claimed));
-                for run in claimed {
-                    // After a jump of the clock this node may have it already, under the lease that ran out.
-                    let id = run.lease.invocation_id.clone();
-                    match self.runs.get_mut(&id) {
-                        // Its wait is written, which this node has not been told yet.
-                        Some(known) if known.committing == Some(Committing::Rests) => {
-                            let owner = known.deployed.workflow.owner.clone();
-                            self.rests(&id);
-                            self.rested.insert(id, owner);
-                            self.load(run, &together);
-                        }
-                        Some(known) => known.claimed.lease = run.lease,
-                        None => self.load(run, &together),
-                    }
-                }
-            }
-            Err(StoreError::Conflict(conflict)) => {
-                self.context.leases.forget(&self.id.clone().into());
-                tracing::debug!(workflow_id = %self.id, %conflict, "its runs cannot be claimed");
-            }
-            Err(error) => {
-                tracing::error!(workflow_id = %self.id, error = error.in_full(), "cannot claim runs");
-            }
-        }
-    }
-
-    fn load(&mut self, claimed: Claimed, together: &Arc<ClaimedTogether>) {
-        let (context, id) = (Arc::clone(&self.context), self.id.clone());
-        let together = Arc::clone(together);
-        self.loading.push_back(Box::pin(async move {
-            let lease = claimed.lease.clone();
-            let loaded = context.load(&id, claimed, &together).await;
-            (lease, loaded.map(Box::new))
-        }));
-    }
-
-    async fn loaded(&mut self, (lease, loaded): Loaded) {
-        let is_last = self.loading.is_empty();
-        match loaded {
-            Ok(run) => {
-                let id = run.id().clone();
-                self.runs.insert(id.clone(), run);
-                self.admit(&id);
-                if self.late.remove(&id) {
-                    self.read_answers(id);
-                }
-            }
-            Err(error) => {
-                tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
-                let later_ms = self.context.core.env.now_ms() + Duration::from_secs(60);
-                let released = self
-                    .context
-                    .core
-                    .store
-                    .release(&lease, Some(later_ms))
-                    .await;
-                if let Err(error) = released {
-                    tracing::debug!(%error, "cannot give a lease back; it will expire");
-                }
-            }
-        }
-        if is_last {
-            self.late.clear();
-        }
     }
 
     fn answered(&mut self, Answers { run: id, read }: Answers) {

@@ -22,7 +22,7 @@ use crate::{
     secrets::{KeyRing, SecretKeys},
     signing_key::{InstallationKey, SigningKey},
     testing::{HandClock, NoEngine, T0, claim_run, config, core, memory, queue_run, workflow},
-    workflows::{AccountMasks, OpenedVariables, WaitKey},
+    workflows::{AccountMasks, OpenedVariables, WaitKey, loading::ClaimedTogether},
 };
 
 /// A workflow that waits, which needs no engine.

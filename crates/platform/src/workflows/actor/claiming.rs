@@ -1,0 +1,114 @@
+//! Claiming runs, and taking them into memory.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_store::{Claimed, StoreError, WorkLimit};
+
+use super::{Actor, Claim, Loaded, RUNS_MAX};
+use crate::workflows::{live::Committing, loading::ClaimedTogether};
+
+/// Runs claimed at once, and bytes of their events and heads.
+const CLAIMED: WorkLimit = WorkLimit {
+    invocations: 64,
+    bytes: 16 * 1024 * 1024,
+    has_begun: false,
+};
+
+impl Actor {
+    /// Claims more runs if there may be more, and room.
+    pub(super) fn claim(&mut self) {
+        let in_memory = self.runs.len() + self.loading.len();
+        let at_work = in_memory.saturating_sub(self.held.runs.len());
+        if !self.more || self.stopping || !self.claiming.is_idle() || at_work >= RUNS_MAX {
+            return;
+        }
+        self.more = false;
+        let limit = WorkLimit {
+            has_begun: in_memory >= RUNS_MAX,
+            ..CLAIMED
+        };
+        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        self.claiming.start(async move {
+            let lease = context.leases.of(&id.into()).await?;
+            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
+            let claimed = context
+                .core
+                .store
+                .claim(&lease, term, now_ms, limit)
+                .await?;
+            Ok((lease, claimed))
+        });
+    }
+
+    pub(super) fn claimed(&mut self, claimed: Claim) {
+        match claimed {
+            Ok((lease, claimed)) => {
+                self.more |= CLAIMED.is_reached_by(&claimed);
+                self.lease = Some(lease);
+                let together = Arc::new(ClaimedTogether::of(&claimed));
+                for run in claimed {
+                    // After a jump of the clock this node may have it already, under the lease that ran out.
+                    let id = run.lease.invocation_id.clone();
+                    match self.runs.get_mut(&id) {
+                        // Its wait is written, which this node has not been told yet.
+                        Some(known) if known.committing == Some(Committing::Rests) => {
+                            let owner = known.deployed.workflow.owner.clone();
+                            self.rests(&id);
+                            self.rested.insert(id, owner);
+                            self.load(run, &together);
+                        }
+                        Some(known) => known.claimed.lease = run.lease,
+                        None => self.load(run, &together),
+                    }
+                }
+            }
+            Err(StoreError::Conflict(conflict)) => {
+                self.context.leases.forget(&self.id.clone().into());
+                tracing::debug!(workflow_id = %self.id, %conflict, "its runs cannot be claimed");
+            }
+            Err(error) => {
+                tracing::error!(workflow_id = %self.id, error = error.in_full(), "cannot claim runs");
+            }
+        }
+    }
+
+    fn load(&mut self, claimed: Claimed, together: &Arc<ClaimedTogether>) {
+        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        let together = Arc::clone(together);
+        self.loading.push_back(Box::pin(async move {
+            let lease = claimed.lease.clone();
+            let loaded = context.load(&id, claimed, &together).await;
+            (lease, loaded.map(Box::new))
+        }));
+    }
+
+    pub(super) async fn loaded(&mut self, (lease, loaded): Loaded) {
+        let is_last = self.loading.is_empty();
+        match loaded {
+            Ok(run) => {
+                let id = run.id().clone();
+                self.runs.insert(id.clone(), run);
+                self.admit(&id);
+                if self.late.remove(&id) {
+                    self.read_answers(id);
+                }
+            }
+            Err(error) => {
+                tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
+                let later_ms = self.context.core.env.now_ms() + Duration::from_secs(60);
+                let released = self
+                    .context
+                    .core
+                    .store
+                    .release(&lease, Some(later_ms))
+                    .await;
+                if let Err(error) = released {
+                    tracing::debug!(%error, "cannot give a lease back; it will expire");
+                }
+            }
+        }
+        if is_last {
+            self.late.clear();
+        }
+    }
+}

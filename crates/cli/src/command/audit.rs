@@ -41,14 +41,14 @@ fn query(
     arguments: &AuditArguments,
     now_ms: EpochMs,
 ) -> Result<Vec<(&'static str, String)>, UsageError> {
-    let time =
-        |flag, text: &Option<String>| timestamp::given_or_none(flag, text.as_deref(), now_ms);
+    let since = timestamp::given_or_none("--since", arguments.since.as_deref(), now_ms)?;
+    let until = timestamp::given_or_none("--until", arguments.until.as_deref(), now_ms)?;
     let pairs = [
         ("actor", arguments.actor.clone()),
         ("action", arguments.action.clone()),
         ("target_id", arguments.target.clone()),
-        ("since", time("--since", &arguments.since)?),
-        ("until", time("--until", &arguments.until)?),
+        ("since", since),
+        ("until", until),
     ];
     let given = pairs.into_iter();
     let given = given.filter_map(|(field, value)| Some((field, value?)));

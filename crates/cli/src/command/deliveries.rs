@@ -186,16 +186,16 @@ async fn filter(
     };
     let state = filter.state.and_then(|state| state.to_possible_value());
     let now_ms = timestamp::now_ms();
-    let time =
-        |flag, text: &Option<String>| timestamp::given_or_none(flag, text.as_deref(), now_ms);
+    let since = timestamp::given_or_none("--since", filter.since.as_deref(), now_ms)?;
+    let until = timestamp::given_or_none("--until", filter.until.as_deref(), now_ms)?;
     let pairs = [
         ("state", state.map(|state| state.get_name().to_owned())),
         ("webhook_id", webhook_id),
         ("emitter_id", emitter_id),
         ("event_id", filter.event.clone()),
         ("status", filter.status.clone()),
-        ("since", time("--since", &filter.since)?),
-        ("until", time("--until", &filter.until)?),
+        ("since", since),
+        ("until", until),
     ];
     let given = pairs.into_iter();
     let given = given.filter_map(|(field, value)| Some((field, value?)));

@@ -48,14 +48,14 @@ async fn filter(
         None => ("source_id", None),
     };
     let now_ms = timestamp::now_ms();
-    let time =
-        |flag, text: &Option<String>| timestamp::given_or_none(flag, text.as_deref(), now_ms);
+    let since = timestamp::given_or_none("--since", arguments.since.as_deref(), now_ms)?;
+    let until = timestamp::given_or_none("--until", arguments.until.as_deref(), now_ms)?;
     let pairs = [
         ("status", arguments.status.clone()),
         (field, id),
         ("trigger", arguments.trigger.clone()),
-        ("since", time("--since", &arguments.since)?),
-        ("until", time("--until", &arguments.until)?),
+        ("since", since),
+        ("until", until),
         ("min_ms", arguments.min_ms.map(|ms| ms.to_string())),
         ("q", arguments.query.clone()),
         ("origin", arguments.origin.clone()),

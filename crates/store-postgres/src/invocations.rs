@@ -26,7 +26,7 @@ const WHILE_INACTIVE: &str =
     "(invocations.state IS NOT NULL OR invocations.trigger IN ('manual', 'replay'))";
 
 /// The condition on the invocations that may be claimed; `None`: none may.
-async fn claimable(
+pub(crate) async fn claimable(
     connection: &Connection,
     id: &RunnableId,
     has_begun: bool,
@@ -43,17 +43,17 @@ async fn claimable(
     })
 }
 
+/// Claims those of the `claimable` ones that are due. Another claim of the runnable may run beside it: whoever waits for the
+/// other's rows finds that they are not free any more.
 pub(crate) async fn claim(
     connection: &Connection,
     id: &RunnableId,
+    claimable: &str,
     term: LeaseTerm,
     now_ms: EpochMs,
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
-    let Some(which) = claimable(connection, id, limit.has_begun).await? else {
-        return Ok(Vec::new());
-    };
     let parameters: Params<'_> = &[
         &signed(now_ms),
         &id.as_str(),
@@ -66,13 +66,13 @@ pub(crate) async fn claim(
         .query(
             &format!(
                 "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
-             WHERE position IN (
+             WHERE {FREE} AND position IN (
                  SELECT position
                  FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
                        FROM (SELECT position, due_at_ms,
                                     octet_length(event) + coalesce(octet_length(state), 0) AS bytes
                              FROM invocations
-                             WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {which}
+                             WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {claimable}
                              ORDER BY due_at_ms, position LIMIT $3) AS free) AS summed
                  WHERE before < $6)
              RETURNING *"

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::try_join;
 use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_store::{
     Backlog, Claimed, Conflict, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit,
@@ -10,7 +11,8 @@ use headwater_store::{
 };
 
 use crate::{
-    backlog, database::Transaction, emitters, invocations, living, store::PostgresStore, timers,
+    backlog, database::Transaction, emitters::Locked, invocations, living, store::PostgresStore,
+    timers,
 };
 
 #[async_trait]
@@ -30,12 +32,20 @@ impl WorkQueue for PostgresStore {
         now_ms: EpochMs,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
+        if term.epoch != lease.epoch {
+            return Err(Conflict::LeaseLost.into());
+        }
+        let leases = &[lease];
         self.write_locking(|connection| async move {
-            emitters::check_held(&connection, lease).await?;
-            match term.epoch == lease.epoch {
-                true => invocations::claim(&connection, &lease.runnable, term, now_ms, limit).await,
-                false => Err(Conflict::LeaseLost.into()),
-            }
+            let (held, which) = try_join!(
+                Locked::leased(&connection, leases),
+                invocations::claimable(&connection, &lease.runnable, limit.has_begun),
+            )?;
+            held.under(lease)?;
+            let Some(which) = which else {
+                return Ok(Vec::new());
+            };
+            invocations::claim(&connection, &lease.runnable, which, term, now_ms, limit).await
         })
         .await
     }

@@ -43,8 +43,20 @@ pub(crate) async fn claimable(
     })
 }
 
-/// Claims those of the `claimable` ones that are due. Another claim of the runnable may run beside it: whoever waits for the
-/// other's rows finds that they are not free any more.
+/// Waits until no other step claims invocations of the runnable, and keeps others from it until this one has ended. Commits
+/// may go on meanwhile, which they could not if it locked the emitter's row.
+pub(crate) async fn claim_alone(
+    connection: &Connection,
+    id: &RunnableId,
+) -> Result<(), StoreError> {
+    let sql = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+    let locked = connection.query_one(sql, &[&id.as_str()]).await;
+    locked
+        .map_err(failed("waiting to claim invocations"))
+        .map(drop)
+}
+
+/// Claims those of the `claimable` ones that are due, for a step that claims alone.
 pub(crate) async fn claim(
     connection: &Connection,
     id: &RunnableId,
@@ -66,7 +78,7 @@ pub(crate) async fn claim(
         .query(
             &format!(
                 "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
-             WHERE {FREE} AND position IN (
+             WHERE position IN (
                  SELECT position
                  FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
                        FROM (SELECT position, due_at_ms,

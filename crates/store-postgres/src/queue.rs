@@ -37,8 +37,9 @@ impl WorkQueue for PostgresStore {
         }
         let leases = &[lease];
         self.write_locking(|connection| async move {
-            let (held, which) = try_join!(
+            let (held, (), which) = try_join!(
                 Locked::leased(&connection, leases),
+                invocations::claim_alone(&connection, &lease.runnable),
                 invocations::claimable(&connection, &lease.runnable, limit.has_begun),
             )?;
             held.under(lease)?;

@@ -88,7 +88,8 @@ pub(crate) async fn alone(connection: &Connection, job: &Arc<Queued>) -> QueuedR
     Ok(term.map(|term| lease_of(invocation, term)))
 }
 
-/// Queues runs that others call, none of them leased. One that is queued already, or whose workflow is gone, is passed over.
+/// Queues runs that others call, none of them leased. One that is queued already, or whose workflow is not there, is passed
+/// over. The step is serializable: it locks no workflow.
 pub(crate) async fn calls(
     connection: &Connection,
     calls: &[&NewInvocation],
@@ -96,11 +97,20 @@ pub(crate) async fn calls(
     if calls.is_empty() {
         return Ok(());
     }
-    let (workflows, mut queued) =
-        try_join!(workflows(connection, calls), queued(connection, calls))?;
+    let (workflows, mut queued) = try_join!(
+        of_runnables(
+            connection,
+            "SELECT id FROM workflows WHERE id = ANY($1)",
+            calls,
+            |id| matches!(id, RunnableId::Workflow(_)),
+        ),
+        queued(connection, calls)
+    )?;
+    let workflows = workflows.iter().map(|row| get(row, "id"));
+    let workflows: HashSet<String> = workflows.collect::<Result<_, _>>()?;
     let there = calls
         .iter()
-        .filter(|call| workflows.contains_key(call.runnable.as_str()));
+        .filter(|call| workflows.contains(call.runnable.as_str()));
     let new = there.filter(|call| queued.insert(call.id.as_str().to_owned()));
     let rows: Vec<_> = new.map(|call| (*call, None)).collect();
     insert(connection, &rows).await

@@ -44,8 +44,8 @@ pub(crate) async fn claimable(
 }
 
 /// Waits until no other step claims invocations of the runnable, and keeps others from it until this one has ended. Commits
-/// may go on meanwhile, which they could not if it locked the emitter's row.
-pub(crate) async fn claim_alone(
+/// go on meanwhile: they would wait if claims locked the emitter's row against each other.
+pub(crate) async fn await_turn_to_claim(
     connection: &Connection,
     id: &RunnableId,
 ) -> Result<(), StoreError> {
@@ -56,11 +56,12 @@ pub(crate) async fn claim_alone(
         .map(drop)
 }
 
-/// Claims those of the `claimable` ones that are due, for a step that claims alone.
+/// Claims those of `which` that are due, for a step that has its turn to claim. They are locked before they are counted
+/// against the limit: a commit under way may leave one of an expired lease until later, or end it.
 pub(crate) async fn claim(
     connection: &Connection,
     id: &RunnableId,
-    claimable: &str,
+    which: &str,
     term: LeaseTerm,
     now_ms: EpochMs,
     limit: WorkLimit,
@@ -84,8 +85,8 @@ pub(crate) async fn claim(
                        FROM (SELECT position, due_at_ms,
                                     octet_length(event) + coalesce(octet_length(state), 0) AS bytes
                              FROM invocations
-                             WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {claimable}
-                             ORDER BY due_at_ms, position LIMIT $3) AS free) AS summed
+                             WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {which}
+                             ORDER BY due_at_ms, position LIMIT $3 FOR NO KEY UPDATE) AS free) AS summed
                  WHERE before < $6)
              RETURNING *"
             ),

@@ -37,16 +37,19 @@ impl WorkQueue for PostgresStore {
         }
         let leases = &[lease];
         self.write_locking(|connection| async move {
-            let (held, (), which) = try_join!(
+            let runnable = &lease.runnable;
+            let (held, ()) = try_join!(
                 Locked::leased(&connection, leases),
-                invocations::claim_alone(&connection, &lease.runnable),
-                invocations::claimable(&connection, &lease.runnable, limit.has_begun),
+                invocations::await_turn_to_claim(&connection, runnable),
             )?;
             held.under(lease)?;
-            let Some(which) = which else {
-                return Ok(Vec::new());
-            };
-            invocations::claim(&connection, &lease.runnable, which, term, now_ms, limit).await
+            // As it is after the waiting.
+            match invocations::claimable(&connection, runnable, limit.has_begun).await? {
+                Some(which) => {
+                    invocations::claim(&connection, runnable, which, term, now_ms, limit).await
+                }
+                None => Ok(Vec::new()),
+            }
         })
         .await
     }

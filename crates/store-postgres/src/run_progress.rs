@@ -1,6 +1,6 @@
 //! The effects of commits on runs of workflows: places, large values, answers to waits, sends, calls, and the end with the
-//! run's record. Of however many runs, places, large values, applied answers, calls and ends take one statement each; sends
-//! and answers take one a row.
+//! run's record. Of however many runs, places, large values, applied answers and ends take one statement each, and calls
+//! three; sends and answers take one a row.
 
 use std::collections::BTreeMap;
 

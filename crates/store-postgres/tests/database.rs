@@ -5,6 +5,8 @@ mod server;
 #[path = "harness/wire.rs"]
 mod wire;
 
+use std::sync::Arc;
+
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
@@ -12,22 +14,27 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    NodeName, Nodes as _, RunCommit, RunnableLease, StoreError, Upkeep as _, Usage, WorkQueue as _,
+    LeaseTerm, NodeName, Nodes as _, RunCommit, RunnableLease, StoreError, Upkeep as _, Usage,
+    WorkLimit, WorkQueue as _,
 };
 use headwater_store_postgres::PostgresStore;
 use serde_json::value::RawValue;
 use server::{Database, server_folder};
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 use wire::{Cut, Wire};
+
+async fn connect(database: &Database) -> Client {
+    let connected = tokio_postgres::connect(&database.url(), NoTls).await;
+    let (client, connection) = connected.expect("the database");
+    tokio::spawn(connection);
+    client
+}
 
 #[tokio::test]
 async fn a_newer_schema_is_refused() {
     let database = Database::create().await;
     PostgresStore::open(&database.url()).await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let client = connect(&database).await;
     let newer = "UPDATE schema_version SET version = version + 1";
     client.batch_execute(newer).await.unwrap();
     let refused = PostgresStore::open(&database.url()).await.err().unwrap();
@@ -64,10 +71,7 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     let database = Database::create().await;
     let store = PostgresStore::open(&database.url()).await.unwrap();
     store.check_writing().await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let client = connect(&database).await;
     let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
                   AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
                   CREATE TRIGGER refusing BEFORE UPDATE ON schema_version EXECUTE FUNCTION refuse()";
@@ -77,6 +81,74 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     let again = "DROP TRIGGER refusing ON schema_version";
     client.batch_execute(again).await.unwrap();
     store.check_writing().await.unwrap();
+}
+
+/// A source under a lease, with an invocation whose own lease has expired.
+async fn expired(store: &PostgresStore, client: &Client) -> (RunnableLease, LeaseTerm) {
+    let now_ms = EpochMs(1);
+    let name = NodeName::new("node");
+    let epoch = store.start_node(&name, now_ms).await.expect("an epoch");
+    let source = SourceId::new(now_ms, 1);
+    let rows = format!(
+        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {epoch}, 1);
+         INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch, lease_expires_at_ms)
+         VALUES ('{}', '{source}', 'manual', '{{}}', 0, 1, {epoch}, 2)",
+        UserId::new(now_ms, 1),
+        InvocationId::new(now_ms, 1),
+        epoch = epoch.0,
+    );
+    client.batch_execute(&rows).await.expect("the rows");
+    let lease = RunnableLease {
+        runnable: source.into(),
+        epoch,
+        fence: 1,
+    };
+    let term = LeaseTerm {
+        epoch,
+        expires_at_ms: EpochMs(100),
+    };
+    (lease, term)
+}
+
+#[tokio::test]
+async fn a_claim_waits_for_no_commit_of_its_runnable() {
+    let database = Database::create().await;
+    let store = PostgresStore::open(&database.url()).await.unwrap();
+    let client = connect(&database).await;
+    let (lease, term) = expired(&store, &client).await;
+    let commit = "BEGIN; SELECT 1 FROM emitters FOR NO KEY UPDATE";
+    client.batch_execute(commit).await.unwrap();
+    let claimed = store.claim(&lease, term, EpochMs(5), WorkLimit::of(1));
+    assert_eq!(claimed.await.unwrap().len(), 1);
+}
+
+/// A commit that is under way when the lease of its invocation has expired may leave the invocation until later.
+#[tokio::test]
+async fn a_claim_leaves_what_a_commit_under_way_makes_due_later() {
+    let database = Database::create().await;
+    let store = Arc::new(PostgresStore::open(&database.url()).await.unwrap());
+    let client = connect(&database).await;
+    let (lease, term) = expired(&store, &client).await;
+    let commit = "BEGIN; UPDATE invocations SET due_at_ms = 90, lease_epoch = NULL, lease_expires_at_ms = NULL";
+    client.batch_execute(commit).await.unwrap();
+    let claiming = Arc::clone(&store);
+    let claim = tokio::spawn(async move {
+        let claimed = claiming.claim(&lease, term, EpochMs(5), WorkLimit::of(1));
+        claimed.await
+    });
+    let waiting = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+                   WHERE datname = current_database() AND wait_event_type = 'Lock')";
+    let observer = connect(&database).await;
+    while !observer
+        .query_one(waiting, &[])
+        .await
+        .unwrap()
+        .get::<_, bool>(0)
+    {
+        assert!(!claim.is_finished(), "it waits for the commit");
+    }
+    client.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(claim.await.unwrap().unwrap().len(), 0);
 }
 
 /// Runs of sources that wait share a transaction, and the database may refuse the values of one of them.
@@ -90,10 +162,7 @@ async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
         .await
         .unwrap();
     let source = SourceId::new(now_ms, 1);
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let client = connect(&database).await;
     let refuse = format!(
         "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {}, 1);
          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
@@ -161,10 +230,7 @@ async fn a_commit_whose_answer_is_lost_counts_as_what_the_server_knows() {
     );
     let others = store.others(&NodeName::new("asking")).await.unwrap();
     assert_eq!(others, [], "those of long ago");
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let client = connect(&database).await;
     let rows = client.query("SELECT name FROM nodes", &[]).await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].get::<_, String>(0), "kept");

@@ -1,6 +1,9 @@
 //! Taking a claimed run into memory: its head, its deployment, its places, and answers that came meanwhile.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use futures::try_join;
 use headwater_model::id::{InvocationId, WorkflowId};
@@ -10,6 +13,7 @@ use headwater_workflow::{
     path::Path,
     run::{Place, Replay, Resolution, RunTree, State},
 };
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::{
@@ -29,7 +33,39 @@ const CANCELLED: &str = "cancelled by request";
 /// Runs of a workflow that were claimed together: the first that is loaded reads for all.
 pub(super) struct ClaimedTogether {
     runs: Vec<InvocationId>,
-    read: OnceCell<(Workflow, Vec<WaitResolution>)>,
+    /// `None`: it could not be read, so that each run reads for itself.
+    read: OnceCell<Option<Read>>,
+}
+
+/// The workflow of runs, and the answers to their waits that they have not taken yet.
+struct Read {
+    workflow: Arc<Workflow>,
+    answers: Mutex<HashMap<InvocationId, Vec<WaitResolution>>>,
+}
+
+impl Read {
+    async fn of(
+        context: &WorkflowContext,
+        id: &WorkflowId,
+        runs: &[InvocationId],
+    ) -> Result<Self, PlatformError> {
+        let resolutions = async { Ok(context.core.store.resolutions(runs).await?) };
+        let (workflow, read) = try_join!(context.workflow(id), resolutions)?;
+        let mut answers = HashMap::<_, Vec<_>>::new();
+        for answer in read {
+            let of_run = answers.entry(answer.wait.run_id.clone());
+            of_run.or_default().push(answer);
+        }
+        Ok(Self {
+            workflow: Arc::new(workflow),
+            answers: Mutex::new(answers),
+        })
+    }
+
+    fn take(&self, run: &InvocationId) -> (Arc<Workflow>, Vec<WaitResolution>) {
+        let answers = self.answers.lock().remove(run);
+        (Arc::clone(&self.workflow), answers.unwrap_or_default())
+    }
 }
 
 impl ClaimedTogether {
@@ -41,18 +77,21 @@ impl ClaimedTogether {
         }
     }
 
-    /// The workflow, and the answers to the waits of all of them.
-    async fn read(
+    /// The workflow, and the answers to the waits of one of the runs.
+    async fn take(
         &self,
         context: &WorkflowContext,
         id: &WorkflowId,
-    ) -> Result<&(Workflow, Vec<WaitResolution>), PlatformError> {
-        let read = || async {
-            let store = &context.core.store;
-            let answers = async { Ok(store.resolutions(&self.runs).await?) };
-            try_join!(context.workflow(id), answers)
-        };
-        self.read.get_or_try_init(read).await
+        run: &InvocationId,
+    ) -> Result<(Arc<Workflow>, Vec<WaitResolution>), PlatformError> {
+        let together = || async { Read::of(context, id, &self.runs).await.ok() };
+        match self.read.get_or_init(together).await {
+            Some(read) => Ok(read.take(run)),
+            None => {
+                let alone = Read::of(context, id, std::slice::from_ref(run)).await?;
+                Ok(alone.take(run))
+            }
+        }
     }
 }
 
@@ -73,7 +112,8 @@ impl WorkflowContext {
         mut claimed: Claimed,
         together: &ClaimedTogether,
     ) -> Result<LiveRun, PlatformError> {
-        let (workflow, answers) = together.read(self, id).await?;
+        let run_id = claimed.lease.invocation_id.clone();
+        let (workflow, answers) = together.take(self, id, &run_id).await?;
         let event = claimed.event;
         claimed.event = match claimed.trigger {
             // Those of emitters are queued as their log has them.
@@ -93,12 +133,11 @@ impl WorkflowContext {
             .clone();
         let deployed = self
             .deployments
-            .get(&*self.core.store, workflow, &deployment_id)
+            .get(&*self.core.store, &workflow, &deployment_id)
             .await?;
         let definition = Arc::clone(&deployed.definition);
-        let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
-        let (tree, blobs, logs) = self.tree(&head, definition, run_id).await?;
+        let (tree, blobs, logs) = self.tree(&head, definition, &run_id).await?;
         let is_new = !head.has_begun();
         let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
@@ -133,8 +172,6 @@ impl WorkflowContext {
             awaited: Awaited::default(),
             logs,
         };
-        let answers = answers.iter().filter(|one| one.wait.run_id == *run.id());
-        let answers: Vec<_> = answers.cloned().collect();
         let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
         if is_new && is_admitted && answers.iter().any(is_of_step) {
             // The code of the first steps had its URLs before a commit, and the node died: the steps begin as they did then.

@@ -170,7 +170,7 @@ pub async fn a_claim_may_be_of_runs_that_go_on_alone(factory: &dyn Factory) {
     assert_eq!(claim(false, T0).await.len(), 1);
 }
 
-/// In the order in which they came, whichever run they are of, and those of the runs that were asked for alone.
+/// Reads answers in the order in which they came, whichever run they are of, and those of the runs that were asked for alone.
 pub async fn answers_of_several_runs_are_read_in_their_order(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let of = workflow(&*store, &owner()).await;
@@ -373,7 +373,10 @@ pub async fn called_runs_begin_with_the_commit_that_calls_them(factory: &dyn Fac
     let mut progress = with_place(place("a", "waiting", 0));
     let mut called = call_of(&other.id, r#"{"called":true}"#);
     called.trigger = crate::Trigger::Call;
-    progress.calls.push(called.clone());
+    // Of a repeated id the first counts, and a workflow that is not there takes no run.
+    let mut of_nobody = call_of(&WorkflowId::new(T0, entropy()), "{}");
+    of_nobody.trigger = crate::Trigger::Call;
+    progress.calls = vec![called.clone(), of_nobody, called.clone()];
     commit(&*store, step(&run, waits("{}"), progress))
         .await
         .unwrap();

@@ -130,6 +130,30 @@ async fn a_run_that_is_claimed_again_before_its_rest_was_told_goes_on() {
     }
 }
 
+/// Runs that are claimed together are read together, and each takes its own answers.
+#[tokio::test]
+async fn runs_that_are_claimed_together_take_their_own_answers() {
+    let mut bench = Bench::new().await;
+    let mut runs = Vec::new();
+    let mut claimed = Vec::new();
+    for _ in 0..2 {
+        runs.push(queue_run(&bench.core, &bench.actor.id).await);
+        let (lease, run) = bench.claimed().await;
+        bench.actor.lease = Some(lease);
+        claimed.push(run);
+    }
+    bench.answer(&runs[1], "", &Resolution::Cancel).await;
+    let lease = bench.actor.lease.clone().unwrap();
+    bench.actor.claimed(Ok((lease, claimed)));
+    for _ in &runs {
+        bench.loaded().await;
+    }
+    let written = bench.written().await;
+    bench.actor.committed(written).await;
+    assert_eq!(bench.outcome(&runs[0]).await, None);
+    assert_eq!(bench.outcome(&runs[1]).await, Some(RunOutcome::Cancelled));
+}
+
 /// The run has read its answers before this one came, and nobody would read them again.
 #[tokio::test]
 async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadpool_postgres::Pool;
-use headwater_store::StoreError;
+use headwater_store::{NODE_TIMEOUT, StoreError};
 
 use crate::{
     connection::{Connection, code, failed, is_overtaken, is_without_answer},
@@ -104,7 +104,7 @@ impl Transaction {
 }
 
 /// Half of the time after which a node counts as dead.
-const BEAT_WITHIN: Duration = Duration::from_secs(5);
+const BEAT_WITHIN: Duration = NODE_TIMEOUT.checked_div(2).unwrap();
 /// More than the time that the server itself gives to a step, and to a `COMMIT` without an answer.
 const DONE_WITHIN: Duration = Duration::from_secs(120);
 /// The time that a `COMMIT` without an answer is asked for.

@@ -21,7 +21,7 @@ use crate::{
 /// The time for which a member that is lost is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(3600);
 /// The silence after which a node whose address nobody listens at counts as gone: two heartbeats that did not come.
-const GONE_AFTER: Duration = Duration::from_secs(4);
+const GONE_AFTER: Duration = Duration::from_secs(3);
 
 /// The node that has all work.
 #[derive(Debug, Clone, PartialEq, Eq)]

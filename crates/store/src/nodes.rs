@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The age of its last heartbeat at which a node counts as dead.
-pub const NODE_TIMEOUT: Duration = Duration::from_secs(8);
+pub const NODE_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// The name of a node, which stays the same across restarts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -94,20 +94,15 @@ pub(crate) async fn calls(
     connection: &Connection,
     calls: &[&NewInvocation],
 ) -> Result<(), StoreError> {
+    const WORKFLOWS: &str = "SELECT id FROM workflows WHERE id = ANY($1)";
     if calls.is_empty() {
         return Ok(());
     }
+    let runnables = list(calls, |call| call.runnable.as_str());
     let (workflows, mut queued) = try_join!(
-        of_runnables(
-            connection,
-            "SELECT id FROM workflows WHERE id = ANY($1)",
-            calls,
-            |id| matches!(id, RunnableId::Workflow(_)),
-        ),
+        found(connection, WORKFLOWS, &runnables),
         queued(connection, calls)
     )?;
-    let workflows = workflows.iter().map(|row| get(row, "id"));
-    let workflows: HashSet<String> = workflows.collect::<Result<_, _>>()?;
     let there = calls
         .iter()
         .filter(|call| workflows.contains(call.runnable.as_str()));
@@ -121,11 +116,20 @@ async fn queued(
     connection: &Connection,
     invocations: &[&NewInvocation],
 ) -> Result<HashSet<String>, StoreError> {
+    const QUEUED: &str = "SELECT id FROM invocations WHERE id = ANY($1)";
     let ids = list(invocations, |invocation| invocation.id.as_str());
-    let sql = "SELECT id FROM invocations WHERE id = ANY($1)";
-    let found = connection.query(sql, &[&ids]).await;
-    let found = found.map_err(failed("queueing invocations"))?;
-    found.iter().map(|row| get(row, "id")).collect()
+    found(connection, QUEUED, &ids).await
+}
+
+/// Those of the ids that a query finds.
+async fn found(
+    connection: &Connection,
+    sql: &str,
+    ids: &[&str],
+) -> Result<HashSet<String>, StoreError> {
+    let rows = connection.query(sql, &[&ids]).await;
+    let rows = rows.map_err(failed("queueing invocations"))?;
+    rows.iter().map(|row| get(row, "id")).collect()
 }
 
 /// The states of the sources among the runnables, none of which changes before the step has ended.

@@ -83,28 +83,39 @@ async fn a_server_that_refuses_writes_is_told_until_it_takes_them() {
     store.check_writing().await.unwrap();
 }
 
-/// A source under a lease, with an invocation whose own lease has expired.
-async fn expired(store: &PostgresStore, client: &Client) -> (RunnableLease, LeaseTerm) {
+/// A source under a lease of a node that has started.
+async fn leased(store: &PostgresStore, client: &Client) -> RunnableLease {
     let now_ms = EpochMs(1);
     let name = NodeName::new("node");
     let epoch = store.start_node(&name, now_ms).await.expect("an epoch");
     let source = SourceId::new(now_ms, 1);
-    let rows = format!(
-        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {epoch}, 1);
-         INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch, lease_expires_at_ms)
-         VALUES ('{}', '{source}', 'manual', '{{}}', 0, 1, {epoch}, 2)",
+    let emitter = format!(
+        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {}, 1)",
         UserId::new(now_ms, 1),
-        InvocationId::new(now_ms, 1),
-        epoch = epoch.0,
+        epoch.0
     );
-    client.batch_execute(&rows).await.expect("the rows");
-    let lease = RunnableLease {
+    client.batch_execute(&emitter).await.expect("the emitter");
+    RunnableLease {
         runnable: source.into(),
         epoch,
         fence: 1,
-    };
+    }
+}
+
+/// The same, with an invocation whose own lease has expired.
+async fn expired(store: &PostgresStore, client: &Client) -> (RunnableLease, LeaseTerm) {
+    let lease = leased(store, client).await;
+    let invocation = format!(
+        "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch, lease_expires_at_ms)
+         VALUES ('{}', '{}', 'manual', '{{}}', 0, 1, {}, 2)",
+        InvocationId::new(EpochMs(1), 1),
+        lease.runnable,
+        lease.epoch.0,
+    );
+    let inserted = client.batch_execute(&invocation).await;
+    inserted.expect("the invocation");
     let term = LeaseTerm {
-        epoch,
+        epoch: lease.epoch,
         expires_at_ms: EpochMs(100),
     };
     (lease, term)
@@ -157,28 +168,15 @@ async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
     let database = Database::create().await;
     let store = PostgresStore::open(&database.url()).await.unwrap();
     let now_ms = EpochMs(1);
-    let epoch = store
-        .start_node(&NodeName::new("node"), now_ms)
-        .await
-        .unwrap();
-    let source = SourceId::new(now_ms, 1);
     let client = connect(&database).await;
-    let refuse = format!(
-        "INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source}', '{}', {}, 1);
-         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+    let lease = leased(&store, &client).await;
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
          AS $$ BEGIN RAISE 'not this one' USING ERRCODE = 'check_violation'; END $$;
          CREATE TRIGGER refusing BEFORE INSERT ON events
-         FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()",
-        UserId::new(now_ms, 1),
-        epoch.0
-    );
-    client.batch_execute(&refuse).await.unwrap();
+         FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()";
+    client.batch_execute(refuse).await.unwrap();
     let run = |number: u128| RunCommit {
-        lease: RunnableLease {
-            runnable: source.clone().into(),
-            epoch,
-            fence: 1,
-        },
+        lease: lease.clone(),
         run_id: InvocationId::new(now_ms, number),
         invocation: None,
         events: vec![NewEvent {

@@ -122,7 +122,10 @@ async fn with_answers(
         .collect();
     let first = failing.iter().take(ANSWERED);
     let ids: Vec<_> = first.map(|webhook| webhook.id.clone()).collect();
-    let answers = ui.platform.last_attempts(&ids, DELIVERIES).await?;
+    let answers = match ids.is_empty() {
+        true => Vec::new(),
+        false => ui.platform.last_attempts(&ids, DELIVERIES).await?,
+    };
     let answers = answers.into_iter().chain(std::iter::repeat(None));
     Ok(failing.into_iter().zip(answers).collect())
 }

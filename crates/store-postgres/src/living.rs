@@ -1,13 +1,15 @@
 //! The lives of nodes: the last heartbeat of each epoch that has not ended.
 
+use std::time::Duration;
+
 use headwater_model::time::EpochMs;
 use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName, StoreError};
 
 use crate::{
     clock::{self, NOW_MS},
     connection::{Connection, failed},
-    migration,
     row::{get, moment, signed},
+    server::APPLICATION,
 };
 
 /// The leases of invocations that a dead epoch had.
@@ -19,9 +21,16 @@ pub(crate) enum InvocationLeases {
     Freed,
 }
 
+/// The silence after which a node whose address nobody listens at counts as gone: two heartbeats that did not come.
+pub(crate) const GONE_AFTER: Duration = Duration::from_secs(3);
+
 /// The last moment at which a heartbeat was too old at `now_ms`.
 fn too_old(now_ms: EpochMs) -> i64 {
-    signed(now_ms).saturating_sub(i64::try_from(NODE_TIMEOUT.as_millis()).unwrap_or(i64::MAX))
+    signed(now_ms).saturating_sub(millis(NODE_TIMEOUT))
+}
+
+pub(crate) fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Begins an epoch larger than every earlier one, and ends the former one of that name.
@@ -153,18 +162,34 @@ pub(crate) async fn names(
     Ok(living.into_iter().map(NodeName::new).collect())
 }
 
-/// Whether other nodes live, in a database that may have no tables yet.
+/// Whether other nodes live.
 pub(crate) async fn has_others(
     connection: &Connection,
     name: &NodeName,
 ) -> Result<bool, StoreError> {
-    match migration::known(connection).await? {
-        0 => Ok(false),
-        _ => {
-            let now_ms = clock::ask(connection).await?;
-            Ok(!names(connection, name, now_ms).await?.is_empty())
-        }
+    let now_ms = clock::ask(connection).await?;
+    Ok(!names(connection, name, now_ms).await?.is_empty())
+}
+
+/// Ends the transactions that dead nodes had begun, for a database in which none lives: each of them would hold its locks until
+/// the server finds it idle, and one that has waited for them meanwhile begins to be idle only then. Nodes that take over
+/// begin nothing before the last one that had the work is dead.
+pub(crate) async fn end_transactions_of_the_dead(
+    connection: &Connection,
+) -> Result<(), StoreError> {
+    let ended = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+                 WHERE datname = current_database() AND usename = session_user AND application_name = $1
+                   AND xact_start < (SELECT to_timestamp(max(heartbeat_ms + CASE WHEN is_dead THEN $2::bigint ELSE $3::bigint END) / 1000.0)
+                                     FROM nodes)";
+    let (gone, silent) = (millis(GONE_AFTER), millis(NODE_TIMEOUT));
+    let ended: i64 = connection
+        .value(ended, &[&APPLICATION, &gone, &silent])
+        .await
+        .map_err(failed("ending the transactions of dead nodes"))?;
+    if ended > 0 {
+        tracing::info!(ended, "ended transactions of a node that is dead");
     }
+    Ok(())
 }
 
 /// Declares all epochs dead except that of `name`, which restarts.

@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use crate::{
     clock::NOW_MS,
     connection::{Connection, failed},
+    living::{GONE_AFTER, millis},
     migration,
     row::{get, moment},
     store::PostgresStore,
@@ -20,8 +21,6 @@ use crate::{
 
 /// The time for which a member that is lost is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(3600);
-/// The silence after which a node whose address nobody listens at counts as gone: two heartbeats that did not come.
-const GONE_AFTER: Duration = Duration::from_secs(3);
 
 /// The node that has all work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -328,8 +327,4 @@ fn member_of(row: &Row) -> Result<Member, StoreError> {
             (false, true) => MemberPart::Lost,
         },
     })
-}
-
-fn millis(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

@@ -12,8 +12,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_successors.sql"),
 ];
 
-/// One process at a time migrates.
+/// One process at a time migrates. One that is paused or cut off meanwhile does not hold up the others.
 pub(crate) const BEGIN: &str = "BEGIN;
+    SET LOCAL idle_in_transaction_session_timeout = '5s';
     SELECT pg_advisory_xact_lock(hashtext('headwater migration'));
     CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
     SELECT pg_backend_pid()";

@@ -20,8 +20,9 @@ use crate::{
 const CONNECTIONS: usize = 8;
 const POOLED_COPY: &str = "a pooler in transaction mode is before the server, and copying needs a connection of its own: give the \
                            address of the server itself";
-/// Copying takes as long as it takes, and a transaction of it waits for the other side.
-const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'";
+/// Copying takes as long as it takes, and a transaction of it waits for the other side. It is not a node's.
+const UNHURRIED: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'; \
+                         SET application_name = 'headwater store copy'";
 
 /// A PostgreSQL database as a store, which any number of nodes may share.
 pub struct PostgresStore {
@@ -100,15 +101,20 @@ impl PostgresStore {
     }
 
     /// Brings the schema up to date for the node `name`, unless another one lives, which may know only the former one: `false`.
+    /// Transactions of nodes that are dead are ended: nobody waits for their locks.
     ///
     /// # Errors
     /// Those of [`PostgresStore::open`].
     pub async fn prepare(&self, name: &NodeName) -> Result<bool, StoreError> {
         let next = |connection: Connection| async move {
-            match living::has_others(&connection, name).await? {
-                true => Ok(None),
-                false => migration::run_next(&connection).await.map(Some),
+            // A new database has no tables yet.
+            if migration::known(&connection).await? > 0 {
+                if living::has_others(&connection, name).await? {
+                    return Ok(None);
+                }
+                living::end_transactions_of_the_dead(&connection).await?;
             }
+            migration::run_next(&connection).await.map(Some)
         };
         loop {
             let ran = self.database.attempt(Transaction::Migrating, next);

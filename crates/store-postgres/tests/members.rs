@@ -12,7 +12,7 @@ use headwater_model::time::EpochMs;
 use headwater_store::{Member, MemberPart, Members as _, NodeName, Nodes as _, Sealed, StoreError};
 use headwater_store_postgres::{Joined, Joining, PostgresStore};
 use server::Database;
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
 /// Two members of one database.
 struct Two {
@@ -55,11 +55,22 @@ impl Two {
     }
 
     async fn sql(&self, sql: &str) {
-        let (client, connection) = tokio_postgres::connect(&self.database.url(), NoTls)
-            .await
-            .unwrap();
+        self.client().await.batch_execute(sql).await.unwrap();
+    }
+
+    async fn client(&self) -> Client {
+        let connected = tokio_postgres::connect(&self.database.url(), NoTls).await;
+        let (client, connection) = connected.unwrap();
         tokio::spawn(connection);
-        client.batch_execute(sql).await.unwrap();
+        client
+    }
+
+    /// A session of an application with a transaction that has begun so.
+    async fn begun(&self, application: &str, sql: &str) -> Client {
+        let client = self.client().await;
+        let begun = format!("SET application_name = '{application}'; BEGIN; {sql}");
+        client.batch_execute(&begun).await.unwrap();
+        client
     }
 
     /// Lets so much time pass for everything that was said so far.
@@ -147,6 +158,33 @@ async fn the_one_that_leads_is_known_until_it_is_given_up_or_silent() {
         .unwrap();
     two.let_pass(8_001).await;
     assert_eq!(two.store.leader().await.unwrap(), None);
+}
+
+/// A node that is paused holds its turn to append to the log, and hands it on to the next of its own transactions.
+#[tokio::test]
+async fn transactions_of_a_dead_node_end_before_another_takes_over() {
+    const TURN: &str = "LOCK TABLE log_turn IN EXCLUSIVE MODE";
+    let two = Two::join().await;
+    let holding = two.begun("headwater", TURN).await;
+    let waiting = two.begun("headwater", "SELECT 1").await;
+    let others = two.begun("somebody else", "SELECT 1").await;
+    let now_ms = two.now_ms().await;
+    let (one, other) = (NodeName::new(ONE), NodeName::new(OTHER));
+    two.store.start_node(&one, now_ms).await.unwrap();
+    let prepare = async || two.store.prepare(&other).await.unwrap();
+    assert!(!prepare().await, "the one that leads lives");
+    holding.batch_execute("SELECT 1").await.unwrap();
+    // It dies a moment later.
+    two.let_pass(5_900).await;
+    let takes_over = async { while !prepare().await {} };
+    let (waited, ()) = tokio::join!(waiting.batch_execute(TURN), takes_over);
+    waited.unwrap_err();
+    holding.batch_execute("COMMIT").await.unwrap_err();
+    others.batch_execute("COMMIT").await.unwrap();
+    // Another one that takes over, too, is not dead.
+    let taking = two.begun("headwater", TURN).await;
+    assert!(prepare().await);
+    taking.batch_execute("COMMIT").await.unwrap();
 }
 
 /// A newer program that follows an older one, whose tables have less.

@@ -347,6 +347,12 @@ async fn no_node_starts_on_a_copy_that_was_not_finished_and_it_may_be_begun_agai
             }
         } => {}
     }
+    let of = "SELECT application_name FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    assert_eq!(
+        database.sql(of),
+        "headwater store copy",
+        "it is not taken for a node's"
+    );
     let told = refused_start(elsewhere.path(), &["--database-url", &url]).await;
     assert!(told.contains("store copy` again"), "{told}");
     database.sql(

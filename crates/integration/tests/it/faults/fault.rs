@@ -75,7 +75,7 @@ pub(super) fn long_kinds(database: &Database, sets_clocks: bool) -> Vec<Fault> {
 }
 
 impl Fault {
-    /// Whether the others lose the node, if it leads.
+    /// Whether the others lose the node.
     pub(super) fn loses_a_node(self) -> bool {
         matches!(
             self,

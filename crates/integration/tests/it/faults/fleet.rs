@@ -107,8 +107,8 @@ impl Fleet {
             };
             *self.suffered.entry(fault).or_default() += 1;
             fault.begin(self, number).await;
-            let loss = match fault.loses_a_node() && leader == Some(number) {
-                true => Some(losses.begin().await),
+            let loss = match fault.loses_a_node() {
+                true => Some(losses.begin(fault, leader == Some(number)).await),
                 false => None,
             };
             tokio::time::sleep(fault.lasts()).await;

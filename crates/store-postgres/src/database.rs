@@ -24,13 +24,15 @@ const TRIES: u32 = 50;
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// A transaction with bounds: a node that is paused or cut off holds locks for less than the time after which it counts as
-/// dead, and nobody waits for ever. They are the transaction's own, so that a pooler may share its connections.
+/// dead, and nobody waits for ever. Nor does it read whole tables: the server's statistics of a busy or a young table are behind,
+/// and a plan for a table of a few rows would be kept when it has many (and compiling such a plan takes longer than to run it).
+/// All is the transaction's own, so that a pooler may share its connections.
 macro_rules! bounded {
     ($begin:literal $(, $first:expr)*) => {
         concat!(
             $begin,
             "; SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '10s'; \
-             SET LOCAL statement_timeout = '60s'"
+             SET LOCAL statement_timeout = '60s'; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
             $(, "; ", $first)*
         )
     };

@@ -106,7 +106,7 @@ async fn finish(connection: &Connection, id: i64) -> Result<u64, StoreError> {
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
 async fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, StoreError> {
     let covered = format!(
-        "position IN (
+        "position = ANY (ARRAY(
              SELECT events.position
              FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
                   AND events.class = deletions.class
@@ -116,7 +116,7 @@ async fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<
                AND (deletions.channel IS NULL OR events.channel = deletions.channel)
                AND events.position <= up_to_position
                AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
-             LIMIT $2)",
+             LIMIT $2))",
     );
     let deleted = counted_events::delete(connection, &covered, &[&id, &signed(limit)]).await?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))

@@ -79,7 +79,7 @@ pub(crate) async fn claim(
         .query(
             &format!(
                 "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
-             WHERE position IN (
+             WHERE position = ANY (ARRAY(
                  SELECT position
                  FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
                        FROM (SELECT position, due_at_ms,
@@ -87,7 +87,7 @@ pub(crate) async fn claim(
                              FROM invocations
                              WHERE runnable_id = $2 AND due_at_ms <= $1 AND {FREE} AND {which}
                              ORDER BY due_at_ms, position LIMIT $3 FOR NO KEY UPDATE) AS free) AS summed
-                 WHERE before < $6)
+                 WHERE before < $6))
              RETURNING *"
             ),
             parameters,

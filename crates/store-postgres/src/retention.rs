@@ -137,7 +137,7 @@ async fn delete_beyond(
     limit: u32,
 ) -> Result<u32, StoreError> {
     let beyond = format!(
-        "position IN (
+        "position = ANY (ARRAY(
              SELECT position FROM events
              WHERE emitter_id = $1 AND class = $2
                AND (ms, sequence) <= (
@@ -145,7 +145,7 @@ async fn delete_beyond(
                    WHERE emitter_id = $1 AND class = $2 AND {NOT_DELETED}
                    ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET $3)
                AND position <= $4
-             ORDER BY ms, sequence LIMIT $5)"
+             ORDER BY ms, sequence LIMIT $5))"
     );
     let bounds: Params<'_> = &[
         &log.emitter_id,

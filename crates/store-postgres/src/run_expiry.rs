@@ -34,7 +34,10 @@ pub(crate) async fn step(
     let which: Params<'_> = &[&now, &most];
     run_places::delete_with(connection, EXPIRED, which).await?;
     let runs = connection
-        .execute(&format!("DELETE FROM runs WHERE id IN ({EXPIRED})"), which)
+        .execute(
+            &format!("DELETE FROM runs WHERE id = ANY (ARRAY({EXPIRED}))"),
+            which,
+        )
         .await
         .map_err(failed("deleting runs"))?;
     let runs = u32::try_from(runs).unwrap_or(u32::MAX);

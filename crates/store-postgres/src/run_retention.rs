@@ -132,7 +132,7 @@ async fn delete_beyond(
     let deleted = connection
         .execute(
             &format!(
-                "DELETE FROM runs WHERE runnable_id = $1 AND failed = $2 AND id IN ({beyond})"
+                "DELETE FROM runs WHERE runnable_id = $1 AND failed = $2 AND id = ANY (ARRAY({beyond}))"
             ),
             params,
         )

@@ -85,10 +85,10 @@ pub(crate) async fn claim(
             &format!(
                 "WITH RECURSIVE {LANES}
              UPDATE sends SET lease_epoch = $2, lease_expires_at_ms = $3, attempts = attempts + 1
-             WHERE position IN (
+             WHERE position = ANY (ARRAY(
                  SELECT position FROM ({first}) AS first
                  WHERE due_at_ms <= $1 AND (lease_epoch IS NULL OR lease_expires_at_ms <= $1)
-                 ORDER BY due_at_ms, position LIMIT $4)
+                 ORDER BY due_at_ms, position LIMIT $4))
              RETURNING *"
             ),
             &[

@@ -287,8 +287,8 @@ pub(crate) async fn empty(
     lease: &RunnableLease,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    const EVENTS: &str = "position IN (SELECT position FROM events WHERE emitter_id = $1
-             AND position <= (SELECT position FROM dispatch_cursor) LIMIT $2)";
+    const EVENTS: &str = "position = ANY (ARRAY(SELECT position FROM events WHERE emitter_id = $1
+             AND position <= (SELECT position FROM dispatch_cursor) LIMIT $2))";
     if !is_held(connection, lease).await? {
         return Ok(Progress::default());
     }

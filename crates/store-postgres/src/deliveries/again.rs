@@ -81,7 +81,7 @@ pub(super) async fn replay(
         return Err(webhook_rows::inactive(webhook));
     }
     let sql = format!(
-        "UPDATE deliveries SET {ANEW} WHERE id IN (SELECT id FROM ({} ORDER BY id LIMIT $6) AS ended)",
+        "UPDATE deliveries SET {ANEW} WHERE id = ANY (ARRAY(SELECT id FROM ({} ORDER BY id LIMIT $6) AS ended))",
         ended(&standing, replay)
     );
     let done = connection

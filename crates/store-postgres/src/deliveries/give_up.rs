@@ -50,9 +50,10 @@ pub(crate) async fn step(
         .execute(
             "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL, is_again = FALSE,
                                    ended_at_ms = (SELECT given_up_at_ms FROM webhooks WHERE id = $1)
-             WHERE position IN (SELECT position FROM deliveries
-                                WHERE webhook_id = $1 AND state = 'pending'
-                                  AND generation < (SELECT generation FROM webhooks WHERE id = $1) LIMIT $2)",
+             WHERE position = ANY (ARRAY(
+                 SELECT position FROM deliveries
+                 WHERE webhook_id = $1 AND state = 'pending'
+                   AND generation < (SELECT generation FROM webhooks WHERE id = $1) LIMIT $2))",
             &[&webhook_id, &signed(limit)],
         )
         .await

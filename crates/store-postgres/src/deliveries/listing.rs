@@ -55,7 +55,7 @@ pub(super) async fn page(
         Position::Before(before) => ("id > $3", "ASC", before.as_str()),
     };
     let sql = format!(
-        "{} WHERE deliveries.id IN ({} LIMIT $4) ORDER BY deliveries.id {order}",
+        "{} WHERE deliveries.id = ANY (ARRAY({} LIMIT $4)) ORDER BY deliveries.id {order}",
         listed(),
         ids(&parts, bound, order),
     );
@@ -96,8 +96,8 @@ pub(super) async fn last_attempt(
     };
     let sql = format!(
         "SELECT {ATTEMPT}, NULL::text AS request_headers, NULL::text AS response_headers
-         FROM attempts WHERE delivery_position IN (
-             SELECT position FROM deliveries WHERE id IN ({} LIMIT $4))
+         FROM attempts WHERE delivery_position = ANY (ARRAY(
+             SELECT position FROM deliveries WHERE id = ANY (ARRAY({} LIMIT $4))))
          ORDER BY at_ms DESC, number DESC LIMIT 1",
         ids(&parts(&standing, None), "id < $3", "DESC"),
     );

@@ -147,7 +147,7 @@ async fn delete(
     let rows = connection
         .query(
             &format!(
-                "DELETE FROM deliveries WHERE position IN (SELECT position FROM deliveries WHERE {which})
+                "DELETE FROM deliveries WHERE position = ANY (ARRAY(SELECT position FROM deliveries WHERE {which}))
                  RETURNING event_position"
             ),
             parameters,

@@ -46,8 +46,8 @@ async fn clear_some(connection: &Connection, id: Option<i64>) -> Result<bool, St
     };
     let found: Option<i64> = found.map_err(&failed)?;
     let Some(id) = found else { return Ok(false) };
-    let chunks = "DELETE FROM file_chunks WHERE content_id = $1 AND number IN (
-                      SELECT number FROM file_chunks WHERE content_id = $1 ORDER BY number LIMIT $2)";
+    let chunks = "DELETE FROM file_chunks WHERE content_id = $1 AND number = ANY (ARRAY(
+                      SELECT number FROM file_chunks WHERE content_id = $1 ORDER BY number LIMIT $2))";
     let deleted = connection.execute(chunks, &[&id, &CHUNKS_AT_ONCE]).await;
     if deleted.map_err(&failed)? > 0 {
         return Ok(true);

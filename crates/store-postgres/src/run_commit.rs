@@ -39,7 +39,7 @@ pub(crate) async fn commit_all(
         .iter()
         .filter_map(|commit| ended_by(commit))
         .collect();
-    let ended = commits.iter().filter(|commit| commit.ended.is_some());
+    let ended = commits.iter().filter(|commit| may_be_recorded(commit));
     let ended: Vec<&str> = ended.map(|commit| commit.run_id.as_str()).collect();
     let (locked, leased, recorded) = try_join!(
         Locked::of(connection, &leases),
@@ -142,6 +142,13 @@ fn going_on(commit: &RunCommit) -> Option<GoingOn<'_>> {
 
 fn has_scheduled(commit: &RunCommit) -> bool {
     commit.events.iter().any(|event| event.scheduled.is_some())
+}
+
+/// Whether the run that a commit ends may have a record. One of a source has none as long as its invocation is there: they
+/// are written and deleted together.
+fn may_be_recorded(commit: &RunCommit) -> bool {
+    let is_of_source = matches!(commit.runnable(), RunnableId::Source(_));
+    commit.ended.is_some() && !(is_of_source && ended_by(commit).is_some())
 }
 
 /// The invocation that a commit ends, if any.

@@ -3,7 +3,7 @@
 use std::{str::FromStr as _, time::Duration};
 
 use deadpool_postgres::{
-    Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+    Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Runtime,
 };
 use headwater_store::StoreError;
 use tokio_postgres::Config;
@@ -11,6 +11,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{connection::failed, tls};
 
+/// The name by which the server shows the sessions of nodes.
+pub(crate) const APPLICATION: &str = "headwater";
 /// The time in which a connection is there.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// The time after which a server that does not answer counts as lost.
@@ -35,7 +37,7 @@ impl Server {
         let mut config = Config::from_str(&url)
             .map_err(|error| StoreError::unavailable("reading the database's URL", error))?;
         config
-            .application_name("headwater")
+            .application_name(APPLICATION)
             .connect_timeout(CONNECTED_WITHIN)
             .tcp_user_timeout(ANSWERED_WITHIN)
             .keepalives_idle(ANSWERED_WITHIN)
@@ -56,6 +58,8 @@ impl Server {
         Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
+            // The process that worked last has everything at hand.
+            .queue_mode(QueueMode::Lifo)
             .wait_timeout(Some(FREE_WITHIN))
             .create_timeout(Some(ANSWERED_WITHIN))
             .build()

@@ -81,7 +81,8 @@ pub struct RunCommit {
     pub usage: Usage,
     /// The effects on a run of a workflow.
     pub progress: Option<RunProgress>,
-    /// The end of the run, with its last commit. A later one of the same run does not change the record.
+    /// The end of the run, with its last commit. A later one of the same run does not change the record, and none is written
+    /// before the invocation of a source's run has ended.
     pub ended: Option<EndedRun>,
     /// Other runs that returned, of which no record is written; they count with this one.
     pub unrecorded: u64,

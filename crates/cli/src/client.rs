@@ -21,6 +21,7 @@ use url::Url;
 use self::error::ApiError;
 pub(crate) use self::error::{ClientError, naming_flags};
 pub(crate) use self::feed::Feed;
+pub(crate) use self::listing::given;
 pub(crate) use self::page::Page;
 pub(crate) use self::trust::{http_client, trust, trusting};
 use crate::usage_error::UsageError;

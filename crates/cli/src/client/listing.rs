@@ -9,6 +9,15 @@ use super::page::Page;
 /// The most the API gives at once.
 const PAGE_LIMIT: usize = 100;
 
+/// The parameters of a filter, without those that were not given.
+pub(crate) fn given<'a>(
+    filter: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> Vec<(&'a str, String)> {
+    let filter = filter.into_iter();
+    let given = filter.filter_map(|(field, value)| Some((field, value?)));
+    given.collect()
+}
+
 impl Client {
     /// Every item of a list, in listed order.
     pub(crate) async fn list(&self, path: &[&str]) -> Result<Vec<Value>> {

@@ -5,6 +5,7 @@ use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 use crate::arguments::AuditArguments;
+use crate::client;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -50,9 +51,7 @@ fn query(
         ("since", since),
         ("until", until),
     ];
-    let given = pairs.into_iter();
-    let given = given.filter_map(|(field, value)| Some((field, value?)));
-    Ok(given.collect())
+    Ok(client::given(pairs))
 }
 
 fn row(record: &Value) -> Vec<String> {

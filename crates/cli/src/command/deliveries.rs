@@ -197,9 +197,7 @@ async fn filter(
         ("since", since),
         ("until", until),
     ];
-    let given = pairs.into_iter();
-    let given = given.filter_map(|(field, value)| Some((field, value?)));
-    Ok(given.collect())
+    Ok(client::given(pairs))
 }
 
 fn changed_card(changed: &Value) -> String {

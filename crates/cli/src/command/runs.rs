@@ -15,6 +15,7 @@ use super::workflows::run_card;
 use super::{dev, outcome, save};
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
 use crate::bundle;
+use crate::client;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -86,9 +87,7 @@ fn query(filter: &RunsFilter, now_ms: EpochMs) -> Result<Vec<(&'static str, Stri
         ("trigger", filter.trigger.as_ref().map(name)),
         ("since", since),
     ];
-    let given = pairs.into_iter();
-    let given = given.filter_map(|(field, value)| Some((field, value?)));
-    Ok(given.collect())
+    Ok(client::given(pairs))
 }
 
 fn name(value: &impl ValueEnum) -> String {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::super::events::emitter;
 use super::cell::{beginning, took};
 use crate::arguments::ListRunsArguments;
+use crate::client;
 use crate::output;
 use crate::session::Session;
 use crate::source::text;
@@ -60,9 +61,7 @@ async fn filter(
         ("q", arguments.query.clone()),
         ("origin", arguments.origin.clone()),
     ];
-    let given = pairs.into_iter();
-    let given = given.filter_map(|(field, value)| Some((field, value?)));
-    Ok(given.collect())
+    Ok(client::given(pairs))
 }
 
 fn row(run: &Value) -> Vec<String> {

@@ -15,6 +15,8 @@ use crate::{
 
 /// More than any test writes.
 const MANY: u32 = 1_000_000;
+/// Those that are written at a time: a store lets nobody wait for ever.
+const AT_ONCE: usize = 1000;
 
 fn actor(user_id: &UserId) -> Actor {
     Actor {
@@ -279,15 +281,18 @@ pub async fn a_search_of_records_is_bounded_and_goes_on_where_it_stopped(factory
     let ann = user_id();
     let wanted = record(actor(&ann), "source.delete", "dc_1", T0);
     write(&*store, &wanted).await;
-    let mut writes = tokio::task::JoinSet::new();
-    for number in 0..AUDIT_SEARCHED_MAX + 10 {
-        let later = T0 + MS * (number + 1);
-        let other = record(actor(&ann), "source.run", "dc_1", later);
-        let store = std::sync::Arc::clone(&store);
+    let numbers: Vec<_> = (0..AUDIT_SEARCHED_MAX + 10).collect();
+    for numbers in numbers.chunks(AT_ONCE) {
         // The store may write them in groups.
-        writes.spawn(async move { store.write_audit(other, MANY).await.unwrap() });
+        let mut writes = tokio::task::JoinSet::new();
+        for number in numbers {
+            let later = T0 + MS * (number + 1);
+            let other = record(actor(&ann), "source.run", "dc_1", later);
+            let store = std::sync::Arc::clone(&store);
+            writes.spawn(async move { store.write_audit(other, MANY).await.unwrap() });
+        }
+        writes.join_all().await;
     }
-    writes.join_all().await;
     let filter = AuditFilter {
         action: Some("source.delete".to_owned()),
         ..AuditFilter::default()

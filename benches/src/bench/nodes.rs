@@ -45,9 +45,11 @@ const STEPS: usize = 3;
 const BODY: &str = r#"{"name":"world","n":41}"#;
 /// The receiver is on this machine.
 const FLAG: &str = "--allow-private-network";
-/// Sources of each kind, so that each node has some.
-const SOURCES: usize = 9;
+/// Sources of each kind: so many that a node without any is rare.
+const SOURCES: usize = 12;
 const CONNECTIONS: usize = 36;
+/// As many clients as a company has.
+const MANY_CONNECTIONS: usize = 252;
 /// The time in which the nodes of a cluster find each other.
 const JOINED_WITHIN: Duration = Duration::from_secs(60);
 
@@ -101,6 +103,8 @@ async fn in_turns(installations: &mut [Installation], kind: Kind) -> Result<Vec<
 #[derive(Clone, Copy)]
 enum Kind {
     Ingest,
+    /// The same of many clients.
+    IngestOfMany,
     /// That of `Ingest`, sent to the last node.
     Follower,
     Answers,
@@ -109,8 +113,9 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Ingest,
+        Self::IngestOfMany,
         Self::Follower,
         Self::Answers,
         Self::Deliveries,
@@ -120,6 +125,7 @@ impl Kind {
     fn what(self) -> &'static str {
         match self {
             Self::Ingest => "accepted, run and emitted",
+            Self::IngestOfMany => "the same of seven times as many clients",
             Self::Follower => "the same through a node that follows",
             Self::Answers => "customResponse",
             Self::Deliveries => "deliveries to a webhook",
@@ -201,8 +207,9 @@ impl Installation {
     async fn until_all_work(&mut self) -> Result<()> {
         let give_up_at = Instant::now() + JOINED_WITHIN;
         loop {
-            self.round(Kind::Answers, Duration::from_millis(500))
-                .await?;
+            for kind in [Kind::Answers, Kind::Ingest] {
+                self.round(kind, Duration::from_millis(500)).await?;
+            }
             let nodes = self.nodes[0]
                 .api
                 .call("GET", "/v1/nodes", &Value::Null)
@@ -220,6 +227,10 @@ impl Installation {
     async fn round(&mut self, kind: Kind, duration: Duration) -> Result<f64> {
         match kind {
             Kind::Ingest => self.load(&self.nodes[0], &self.emitting, duration).await,
+            Kind::IngestOfMany => {
+                self.load_of(MANY_CONNECTIONS, &self.nodes[0], &self.emitting, duration)
+                    .await
+            }
             Kind::Follower => {
                 let last = self.nodes.last().context("no nodes")?;
                 self.load(last, &self.emitting, duration).await
@@ -234,14 +245,24 @@ impl Installation {
         }
     }
 
-    /// Requests that were answered per second, and whose runs have ended.
     async fn load(&self, node: &Node, paths: &[String], duration: Duration) -> Result<f64> {
+        self.load_of(CONNECTIONS, node, paths, duration).await
+    }
+
+    /// Requests that were answered per second, and whose runs have ended.
+    async fn load_of(
+        &self,
+        connections: usize,
+        node: &Node,
+        paths: &[String],
+        duration: Duration,
+    ) -> Result<f64> {
         let address = node.address();
         let loads = paths.iter().map(|path| {
             let load = Load {
                 address,
                 request: wire::request("POST", address, path, "", BODY),
-                connections: CONNECTIONS / paths.len(),
+                connections: connections / paths.len(),
             };
             async move { load.run(duration).await }
         });

@@ -110,9 +110,12 @@ mod tests {
     /// The time that a group takes.
     const TAKES: Duration = Duration::from_millis(5);
 
-    /// Groups of jobs that are nothing but a number, and their sizes.
-    fn groups() -> (Arc<Group<usize, usize>>, Arc<Mutex<Vec<usize>>>) {
-        let sizes = Arc::<Mutex<Vec<usize>>>::default();
+    /// The sizes of groups, in their order.
+    type Sizes = Arc<Mutex<Vec<usize>>>;
+
+    /// Groups of jobs that are nothing but a number.
+    fn groups() -> (Group<usize, usize>, Sizes) {
+        let sizes = Sizes::default();
         let noted = Arc::clone(&sizes);
         let run = move |jobs: Arc<[usize]>| {
             noted.lock().push(jobs.len());
@@ -121,7 +124,7 @@ mod tests {
                 jobs.to_vec()
             }
         };
-        (Arc::new(Group::start(|_| 0, run)), sizes)
+        (Group::start(|_| 0, run), sizes)
     }
 
     /// So many callers, each of which has two jobs, one after the other: every other one comes back a little later.

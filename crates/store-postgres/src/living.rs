@@ -172,15 +172,18 @@ pub(crate) async fn has_others(
 }
 
 /// Ends the transactions that dead nodes had begun, for a database in which none lives: each of them would hold its locks until
-/// the server finds it idle, and one that has waited for them meanwhile begins to be idle only then. Nodes that take over
-/// begin nothing before the last one that had the work is dead.
+/// the server finds it idle, and one that has waited for them meanwhile begins to be idle only then. They are those that have
+/// lasted for a while, and began before the last node that had the work was dead: nodes that take over begin later, and those
+/// that follow or start begin nothing that lasts.
 pub(crate) async fn end_transactions_of_the_dead(
     connection: &Connection,
 ) -> Result<(), StoreError> {
-    let ended = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+    let ended = "WITH dead (since) AS (
+                     SELECT to_timestamp(max(heartbeat_ms + CASE WHEN is_dead THEN $2::bigint ELSE $3::bigint END) / 1000.0)
+                     FROM nodes)
+                 SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity, dead
                  WHERE datname = current_database() AND usename = session_user AND application_name = $1
-                   AND xact_start < (SELECT to_timestamp(max(heartbeat_ms + CASE WHEN is_dead THEN $2::bigint ELSE $3::bigint END) / 1000.0)
-                                     FROM nodes)";
+                   AND xact_start < since AND xact_start < clock_timestamp() - make_interval(secs => $2 / 1000.0)";
     let (gone, silent) = (millis(GONE_AFTER), millis(NODE_TIMEOUT));
     let ended: i64 = connection
         .value(ended, &[&APPLICATION, &gone, &silent])

@@ -78,27 +78,12 @@ fn test_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     tests.env("HEADWATER_TEST_PYTHON", provision::python_venv()?);
     tests.env("HEADWATER_TEST_AXE", provision::axe()?);
     tests.envs(environment.iter().copied());
-    for (variable, threads) in threads()? {
-        tests.env(variable, threads);
-    }
     let status = tests.status().context("cannot start the tests")?;
     // The runner has said what failed; nothing is printed after its summary.
     if !status.success() {
         std::process::exit(status.code().unwrap_or(1));
     }
     Ok(())
-}
-
-/// Two tests for each processor, unless somebody has chosen: they wait longer than they compute, for processes, packages and
-/// the time of what they test.
-fn threads() -> Result<impl Iterator<Item = (&'static str, String)>> {
-    let processors = thread::available_parallelism().context("cannot count the processors")?;
-    let threads = (2 * processors.get()).to_string();
-    let variables = ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"];
-    let unset = variables
-        .into_iter()
-        .filter(|name| std::env::var_os(name).is_none());
-    Ok(unset.map(move |name| (name, threads.clone())))
 }
 
 /// Builds the tests, and the program that those from outside start. Together they have the features of all, so that everything

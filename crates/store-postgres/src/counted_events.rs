@@ -106,6 +106,11 @@ pub(crate) async fn write_channels(
     Ok(())
 }
 
+/// The condition on some (`$2`) of an emitter's events (`$1`) that dispatch does not need any more.
+pub(crate) const DISPATCHED: &str =
+    "position = ANY (ARRAY(SELECT position FROM events WHERE emitter_id = $1
+         AND position <= (SELECT position FROM dispatch_cursor) LIMIT $2))";
+
 /// Deletes the events that match the condition, and counts them no more. Returns their number.
 pub(crate) async fn delete(
     connection: &Connection,

@@ -58,6 +58,9 @@ pub(crate) async fn remove(
         .map(drop)
 }
 
+/// The condition on the first (`$2`) of a runnable's invocations (`$1`).
+pub(crate) const OF_RUNNABLE: &str = "position = ANY (ARRAY(SELECT position FROM invocations WHERE runnable_id = $1 ORDER BY position LIMIT $2))";
+
 /// Deletes the invocations that match the condition, and counts them no more. Returns their number.
 pub(crate) async fn delete_invocations(
     connection: &Connection,

@@ -144,8 +144,8 @@ fn has_scheduled(commit: &RunCommit) -> bool {
     commit.events.iter().any(|event| event.scheduled.is_some())
 }
 
-/// Whether the run that a commit ends may have a record. One of a source has none as long as its invocation is there: they
-/// are written and deleted together.
+/// Whether the run that a commit ends may have a record. One of a source has none as long as its invocation is there: the one is
+/// written as the other is deleted.
 fn may_be_recorded(commit: &RunCommit) -> bool {
     let is_of_source = matches!(commit.runnable(), RunnableId::Source(_));
     commit.ended.is_some() && !(is_of_source && ended_by(commit).is_some())

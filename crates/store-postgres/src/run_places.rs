@@ -295,7 +295,7 @@ pub(crate) async fn delete_some_runs(
     const ENDED: &str = "SELECT id FROM runs WHERE runnable_id = $1 ORDER BY failed, id LIMIT $2";
     let limit = signed(limit);
     delete_with(connection, OPEN, &[&runnable, &limit]).await?;
-    let which = "position = ANY (ARRAY(SELECT position FROM invocations WHERE runnable_id = $1 ORDER BY position LIMIT $2))";
+    let which = queued_events::OF_RUNNABLE;
     let open = queued_events::delete_invocations(connection, which, &[&runnable, &limit]).await?;
     let left = limit - i64::try_from(open).unwrap_or(limit);
     delete_with(connection, ENDED, &[&runnable, &left]).await?;

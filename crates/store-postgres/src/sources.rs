@@ -190,21 +190,27 @@ pub(crate) async fn empty(
     limit: u32,
 ) -> Result<Progress, StoreError> {
     const RUNS: &str = "DELETE FROM runs WHERE id = ANY (ARRAY(SELECT id FROM runs WHERE runnable_id = $1 LIMIT $2))";
-    const EVENTS: &str = "position = ANY (ARRAY(SELECT position FROM events WHERE emitter_id = $1
-             AND position <= (SELECT position FROM dispatch_cursor) LIMIT $2))";
     let Some(id) = held_or_gone(connection, lease).await? else {
         return Ok(Progress::default());
     };
     let id = id.as_str();
     let mut left = u64::from(limit);
-    let invocations = "position = ANY (ARRAY(SELECT position FROM invocations WHERE runnable_id = $1 ORDER BY position LIMIT $2))";
-    left -=
-        queued_events::delete_invocations(connection, invocations, &[&id, &signed(limit)]).await?;
+    left -= queued_events::delete_invocations(
+        connection,
+        queued_events::OF_RUNNABLE,
+        &[&id, &signed(limit)],
+    )
+    .await?;
     left -= connection
         .execute(RUNS, &[&id, &signed(left)])
         .await
         .map_err(failed("emptying a source"))?;
-    left -= counted_events::delete(connection, EVENTS, &[&id, &signed(left)]).await?;
+    left -= counted_events::delete(
+        connection,
+        counted_events::DISPATCHED,
+        &[&id, &signed(left)],
+    )
+    .await?;
     Ok(Progress {
         done: u64::from(limit) - left,
         more: left == 0,

@@ -287,15 +287,18 @@ pub(crate) async fn empty(
     lease: &RunnableLease,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    const EVENTS: &str = "position = ANY (ARRAY(SELECT position FROM events WHERE emitter_id = $1
-             AND position <= (SELECT position FROM dispatch_cursor) LIMIT $2))";
     if !is_held(connection, lease).await? {
         return Ok(Progress::default());
     }
     let id = lease.runnable.as_str();
     let mut left = u64::from(limit);
     left -= run_places::delete_some_runs(connection, id, left).await?;
-    left -= counted_events::delete(connection, EVENTS, &[&id, &signed(left)]).await?;
+    left -= counted_events::delete(
+        connection,
+        counted_events::DISPATCHED,
+        &[&id, &signed(left)],
+    )
+    .await?;
     Ok(Progress {
         done: u64::from(limit) - left,
         more: left == 0,

@@ -1,6 +1,6 @@
-//! The page of the guide: packages with the numbers of their components.
+//! The page of the guide: packages with the numbers of their components, and then each component.
 
-use super::file::{Index, Package};
+use super::file::{Component, Index, Package};
 
 pub(super) fn text(index: &Index) -> String {
     let packages: Vec<&Package> = index.packages().collect();
@@ -11,6 +11,7 @@ pub(super) fn text(index: &Index) -> String {
             .sum::<usize>()
     };
     let rows: Vec<String> = packages.iter().map(|package| row(package)).collect();
+    let lists: Vec<String> = packages.iter().map(|package| list(package)).collect();
     format!(
         "\
 # Components on npm
@@ -34,11 +35,13 @@ the packages again. [Published components](compatibility.md) tells what does not
 | package | sources | actions | version | as of |
 |---|---|---|---|---|
 {}
-",
+
+{}",
         packages.len(),
         sum("source"),
         sum("action"),
-        rows.join("\n")
+        rows.join("\n"),
+        lists.join("\n")
     )
 }
 
@@ -51,6 +54,36 @@ fn row(package: &Package) -> String {
         package.version,
         package.seen_on
     )
+}
+
+/// The components of a package, sources first.
+fn list(package: &Package) -> String {
+    let of_kind = |kind| {
+        package
+            .components
+            .iter()
+            .filter(move |one| one.kind == kind)
+    };
+    let lines: String = of_kind("source")
+        .chain(of_kind("action"))
+        .map(line)
+        .collect();
+    format!(
+        "\
+## {}
+
+| key | type | name |
+|---|---|---|
+{lines}",
+        package.name
+    )
+}
+
+fn line(component: &Component) -> String {
+    let Component {
+        key, kind, name, ..
+    } = component;
+    format!("| `{key}` | {kind} | {} |\n", name.replace('|', "\\|"))
 }
 
 fn count(package: &Package, kind: &str) -> usize {

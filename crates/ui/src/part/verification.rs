@@ -39,3 +39,19 @@ pub(crate) fn block(code: &str) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_has_the_same_code() {
+        let guide = include_str!("../../../../docs/guide/webhooks.md");
+        for (language, code) in SNIPPETS {
+            let shown = guide.split_once(&format!("### {language}\n")).unwrap().1;
+            let shown = shown.split("```").nth(1).unwrap();
+            let (_, shown) = shown.split_once('\n').unwrap();
+            assert_eq!(shown, code, "{language}");
+        }
+    }
+}

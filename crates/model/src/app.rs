@@ -161,6 +161,16 @@ impl OAuth2 {
     pub fn renewal_url(&self) -> &UrlTemplate {
         self.refresh_url.as_ref().unwrap_or(&self.token_url)
     }
+
+    /// Fields that an account has from being connected, not from the user.
+    fn own(&self) -> Vec<&str> {
+        let of_answers = self.token_fields.keys().chain(self.callback_fields.keys());
+        let of_answers = of_answers.map(String::as_str);
+        [ACCESS_TOKEN, CLIENT_ID]
+            .into_iter()
+            .chain(of_answers)
+            .collect()
+    }
 }
 
 /// The way a client authenticates at the token endpoint.
@@ -327,14 +337,11 @@ impl AppDefinition {
     }
 
     fn check_probe(&self, probe: &Probe) -> Result<(), Invalid> {
-        let own: &[&str] = match self.auth {
-            AuthType::Oauth2 => &[ACCESS_TOKEN],
-            AuthType::Fields | AuthType::None => &[],
-        };
-        self.check_url("url", &probe.url, own)?;
+        let own = self.oauth2.as_ref().map_or_else(Vec::new, OAuth2::own);
+        self.check_url("url", &probe.url, &own)?;
         for (name, value) in &probe.headers {
             let at = format!("headers.{name}");
-            self.check_placeholders(&at, template::placeholders(value), own)?;
+            self.check_placeholders(&at, template::placeholders(value), &own)?;
         }
         if let Some(body) = &probe.body
             && serde_json::from_str::<Value>(body).is_err()

@@ -59,6 +59,28 @@ fn a_choice_has_one_of_its_values_or_none() {
 }
 
 #[test]
+fn a_probe_has_the_fields_that_come_with_a_token() {
+    let of_shop = |probe: Value| {
+        let mut shop = oauth2(json!({
+            "token_fields": {"account": "/account/id"},
+            "callback_fields": {"company_id": "realmId"},
+        }));
+        shop["probe"] = probe;
+        definition(shop)
+    };
+    let probe = json!({
+        "url": "https://{shop_id}.shop.example/{company_id}/{account}?token={oauth_access_token}",
+        "headers": {"X-Client": "{oauth_client_id}"},
+    });
+    assert!(of_shop(probe).is_ok());
+    for unknown in ["oauth_refresh_token", "realmId", "region"] {
+        let url = format!("https://shop.example/{{{unknown}}}");
+        let refused = of_shop(json!({ "url": url })).unwrap_err();
+        assert_eq!(refused.field, "probe.url", "{unknown}");
+    }
+}
+
+#[test]
 fn a_definition_that_cannot_stand_names_its_field() {
     let key = json!([{"name": "api_key"}]);
     for (value, field) in [

@@ -1,8 +1,15 @@
-//! Every app that comes with the node: whole, well-formed, and with the page that it was read from.
+//! Every app that comes with the node: whole, well-formed, with the page that it was read from, and with a probe or the
+//! reason for having none.
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use headwater_model::app::{AppDefinition, AuthType, UrlTemplate};
+use headwater_model::app::{
+    ACCESS_TOKEN, AppDefinition, AppField, AuthType, CLIENT_ID, ProbeMethod, UrlTemplate,
+    expand_text,
+};
+use http::{HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+use url::Url;
 
 use super::{BUILT_IN, catalog};
 
@@ -83,9 +90,9 @@ fn no_built_in_app_is_lost() {
     let definitions = definitions();
     let count = |auth: AuthType| definitions.iter().filter(|app| app.auth == auth).count();
     for (auth, least) in [
-        (AuthType::Oauth2, 252),
-        (AuthType::Fields, 12),
-        (AuthType::None, 20),
+        (AuthType::Oauth2, 253),
+        (AuthType::Fields, 13),
+        (AuthType::None, 21),
     ] {
         assert!(count(auth) >= least, "{auth:?}: {}", count(auth));
     }
@@ -126,17 +133,69 @@ fn built_in_apps_are_complete() {
 }
 
 #[test]
-fn every_oauth_app_states_its_scopes_and_the_page_it_was_read_from() {
-    let definitions = definitions();
-    for (section, app) in sections().into_iter().zip(definitions) {
+fn every_oauth_app_states_its_scopes() {
+    for (section, app) in sections().into_iter().zip(definitions()) {
         let slug = section.slug;
         for line in section.text.lines() {
             assert_eq!(line, line.trim_end(), "{slug}");
         }
         if app.auth == AuthType::Oauth2 {
             assert!(section.text.contains("\nscopes = ["), "{slug}: no scopes");
-            let source = section.comment.iter().any(|it| it.starts_with("https://"));
-            assert!(source, "{slug}: no page above it");
         }
     }
+}
+
+#[test]
+fn every_app_states_the_page_it_was_read_from_and_the_reason_for_having_no_probe() {
+    for (section, app) in sections().into_iter().zip(definitions()) {
+        let Section { file, slug, .. } = section;
+        let states = |beginning: &str| section.comment.iter().any(|it| it.starts_with(beginning));
+        assert!(states("https://"), "{file}: no page above `{slug}`");
+        let lacks_one = app.auth != AuthType::None && app.probe.is_none();
+        assert_eq!(
+            states("No probe: "),
+            lacks_one,
+            "{file}: `{slug}` has a probe, or the reason above it"
+        );
+    }
+}
+
+#[test]
+fn every_probe_can_be_sent() {
+    for app in definitions() {
+        let (slug, Some(probe)) = (&app.slug, &app.probe) else {
+            continue;
+        };
+        let fields = account_of(&app);
+        let url = probe.url.expand(&fields).unwrap();
+        assert!(url.parse::<Url>().is_ok(), "{slug}: {url}");
+        for (name, value) in &probe.headers {
+            let value = expand_text(value, &fields).unwrap();
+            assert!(name.parse::<HeaderName>().is_ok(), "{slug}: {name}");
+            assert!(HeaderValue::from_str(&value).is_ok(), "{slug}: {value}");
+        }
+        let may_have_body = probe.method == ProbeMethod::Post;
+        assert!(
+            may_have_body || probe.body.is_none(),
+            "{slug}: a body of GET"
+        );
+        // The credentials go along: a token as a bearer's by itself, everything else where the probe names it.
+        let sent = probe.headers.values().map(String::as_str);
+        let sent: String = [probe.url.as_str()].into_iter().chain(sent).collect();
+        let is_sent = |field: &AppField| sent.contains(&format!("{{{}}}", field.name));
+        let has_credentials = app.auth == AuthType::Oauth2 || app.fields.iter().any(is_sent);
+        assert!(has_credentials, "{slug}: no credentials");
+    }
+}
+
+/// The fields of an account of the app, each with a value that every place of a probe takes.
+fn account_of(app: &AppDefinition) -> Map<String, Value> {
+    let oauth2 = app.oauth2.iter();
+    let of_grant = oauth2.flat_map(|it| it.token_fields.keys().chain(it.callback_fields.keys()));
+    let of_user = app.fields.iter().map(|field| &field.name);
+    let names = of_grant.chain(of_user).map(String::as_str);
+    let names = names.chain([ACCESS_TOKEN, CLIENT_ID]);
+    names
+        .map(|name| (name.to_owned(), Value::from("v1")))
+        .collect()
 }

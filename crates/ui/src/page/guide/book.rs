@@ -46,7 +46,8 @@ pub(super) const CHAPTERS: &[(&str, &[Chapter])] = &[
     ),
     (
         "Components",
-        chapters!("guide/writing-a-component" "guide/developing" "guide/accounts" "guide/registry"),
+        chapters!("guide/writing-a-component" "guide/developing" "guide/accounts" "guide/apps-not-in-the-catalog"
+            "guide/registry"),
     ),
     (
         "Events",

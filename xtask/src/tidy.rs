@@ -1,7 +1,8 @@
 //! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
 //! which, that no modules name each other in a circle, how long a file may be, what it is called,
 //! how it opens, that no machine's paths are in it, how its comments begin, that documents name tests
-//! that exist and link to places that do, and that the bundled editor is the one of its manifest.
+//! that exist and link to places that do, that text becomes markup in one place of the pages only, and that the bundled
+//! editor is the one of its manifest.
 //! Function length and parameter counts are clippy's (`clippy.toml`).
 
 mod circles;
@@ -12,6 +13,7 @@ mod exceptions;
 mod files;
 mod invariants;
 mod links;
+mod markup;
 mod paths;
 #[cfg(test)]
 pub(crate) mod scratch;
@@ -52,7 +54,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn check_files(files: &[TrackedFile]) -> Vec<Violation> {
     let check = |file| {
         let found = files::check(file).into_iter().chain(paths::check(file));
-        found.chain(comments::check(file))
+        found
+            .chain(comments::check(file))
+            .chain(markup::check(file))
     };
     files.iter().flat_map(check).collect()
 }

@@ -22,6 +22,7 @@ mod import;
 mod listen;
 mod nodes;
 mod operating;
+mod profiles;
 mod props;
 mod replay;
 mod runs;
@@ -29,6 +30,7 @@ mod search;
 mod service;
 mod store;
 mod tenants;
+mod usage;
 mod variables;
 mod webhooks;
 mod workflows;
@@ -46,18 +48,19 @@ use self::confirmed::Confirmed;
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::deliveries::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
-    ListDeliveriesArguments,
+    DiscardDeliveriesArguments, ListDeliveriesArguments,
 };
 pub(crate) use self::deployments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
 pub(crate) use self::developing::{
     DevArguments, InitArguments, InitKind, RunActionArguments, TryArguments,
 };
 pub(crate) use self::events::EventsArguments;
-pub(crate) use self::global::{DEFAULT_DATA_DIR, DEFAULT_URL, Global};
+pub(crate) use self::global::{DEFAULT_DATA_DIR, DEFAULT_URL, Global, OutputFormat};
 pub(crate) use self::import::ImportArguments;
 pub(crate) use self::listen::ListenArguments;
 pub(crate) use self::nodes::{NodesArguments, NodesCommand};
 pub(crate) use self::operating::{BackupArguments, DoctorArguments, RestoreArguments};
+pub(crate) use self::profiles::{ProfilesArguments, ProfilesCommand};
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::replay::ReplayEventsArguments;
 pub(crate) use self::runs::{
@@ -71,8 +74,9 @@ pub(crate) use self::service::{
 pub(crate) use self::store::{CopyStoreArguments, StoreArguments, StoreCommand};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
-    UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
+    RemoveMemberArguments, UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
 };
+pub(crate) use self::usage::{UsageArguments, UsageBy};
 pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, DeleteSubscriptionArguments, ReplayArguments, RotateSecretArguments,
@@ -86,6 +90,7 @@ pub(crate) use self::workflows::{
     WorkflowsClientCommand, WorkflowsCommand,
 };
 pub(crate) use crate::serve::arguments::ServeArguments;
+use crate::serve::help;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -115,6 +120,8 @@ pub(crate) enum Command {
     Login(LoginArguments),
     /// Forget a profile
     Logout,
+    /// Profiles of `login`: list them, choose the current one
+    Profiles(ProfilesArguments),
     /// Give an assistant tools to work with the node, over standard input and output (MCP)
     Mcp(McpArguments),
     /// Write a copy of a node's data folder into a file, while the node runs or not
@@ -143,7 +150,7 @@ pub(crate) enum Command {
 
 /// The command line as it is parsed and explained: with examples.
 pub(crate) fn command() -> clap::Command {
-    examples::add(Cli::command())
+    help::explain(examples::add(Cli::command()))
 }
 
 #[derive(Debug, Args)]
@@ -238,6 +245,8 @@ pub(crate) enum ClientCommand {
     Keys(KeysArguments),
     /// Nodes on one database (administrator only): list, drain
     Nodes(NodesArguments),
+    /// Usage: runs and the time of their code, by day or by source, and the quota of today
+    Usage(UsageArguments),
     /// Audit records: who did what, when, newest first
     Audit(AuditArguments),
     /// Open the web UI in a browser, signed in
@@ -289,9 +298,18 @@ pub(crate) enum ListWhat {
 pub(crate) struct ListSourcesArguments {
     /// Words of the name, in any case
     pub(crate) words: Vec<String>,
-    /// Only those that run on their triggers, that do not, or whose newest run has failed
-    #[arg(long, value_parser = ["active", "paused", "failing"])]
+    /// Only those that run on their triggers, that do not, whose newest run has failed, or that run and have not failed
+    #[arg(long, value_parser = ["active", "paused", "failing", "ok"])]
     pub(crate) state: Option<String>,
+    /// Only those with a timer, with an HTTP endpoint, or with neither
+    #[arg(long, value_parser = ["timer", "http", "neither"])]
+    pub(crate) trigger: Option<String>,
+    /// Only those whose component connects to this app
+    #[arg(long)]
+    pub(crate) app: Option<String>,
+    /// Only those of the component with this key
+    #[arg(long, value_name = "KEY")]
+    pub(crate) component: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -354,6 +372,9 @@ pub(crate) struct UpdateArguments {
     /// New name
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// Set new code that nothing here can start but a run by hand: its events go to Pipedream's servers
+    #[arg(long, requires = "component")]
+    pub(crate) anyway: bool,
     /// Give the source a worker process of its own, or with `=false` let it share one again
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) isolated: Option<bool>,

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use headwater_engine::build::{LocalBundling, bundle_local};
 use serde_json::{Value, json};
 
-use crate::runtime;
+use crate::{runtime, waiting};
 
 /// Bytes of a component's file at most: the node takes no larger code.
 const CODE_BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -56,7 +56,8 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
         cache_dir: runtime::cache_dir()?,
         registry_env: runtime::client_env(),
     };
-    let bundle = bundle_local(&bundling, file).await?;
+    let bundled = bundle_local(&bundling, file);
+    let bundle = waiting::shown("bundling the component's files", bundled).await?;
     let own_first: Vec<_> = std::iter::once(file.to_owned())
         .chain(bundle.files.iter().cloned())
         .collect();

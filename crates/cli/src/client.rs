@@ -7,6 +7,7 @@ mod forward;
 mod listing;
 mod page;
 mod trust;
+mod work;
 mod workspace;
 
 use std::time::Duration;
@@ -109,7 +110,9 @@ impl Client {
     /// `data` of a request that takes the node long, such as a download.
     pub(crate) async fn get_slowly(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
         let request = self.request(Method::GET, path).query(query);
-        self.answer(request).await.map(data)
+        self.answer(work::of(&Method::GET, path), request)
+            .await
+            .map(data)
     }
 
     /// A page of a list.
@@ -120,8 +123,9 @@ impl Client {
 
     /// Sends a body and returns `data`; null when the answer has none.
     pub(crate) async fn send(&self, method: Method, path: &[&str], body: &Value) -> Result<Value> {
+        let work = work::of(&method, path);
         let request = self.request(method, path).json(body);
-        self.answer(request).await.map(data)
+        self.answer(work, request).await.map(data)
     }
 
     pub(crate) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
@@ -130,7 +134,8 @@ impl Client {
 
     /// Deletes. The answer is complete: an error may stand beside `data`.
     pub(crate) async fn delete(&self, path: &[&str]) -> Result<Value> {
-        self.answer(self.request(Method::DELETE, path)).await
+        let work = work::of(&Method::DELETE, path);
+        self.answer(work, self.request(Method::DELETE, path)).await
     }
 
     /// Asks something outside `/v1`, such as `healthz`.
@@ -149,7 +154,8 @@ impl Client {
 
     async fn get_with(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
         let request = self.request(Method::GET, path).query(query);
-        let answer = self.answer(request.timeout(READ_TIMEOUT)).await;
+        let work = work::of(&Method::GET, path);
+        let answer = self.answer(work, request.timeout(READ_TIMEOUT)).await;
         answer.map_err(|error| naming_flags(error, query))
     }
 
@@ -170,8 +176,8 @@ impl Client {
         url
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Result<Value> {
-        waiting::shown(self.answered(request)).await
+    async fn answer(&self, work: &str, request: RequestBuilder) -> Result<Value> {
+        waiting::shown(work, self.answered(request)).await
     }
 
     async fn answered(&self, request: RequestBuilder) -> Result<Value> {

@@ -32,6 +32,7 @@ mod nodes;
 mod open;
 pub(crate) mod openapi;
 mod outcome;
+pub(crate) mod profiles;
 mod publish;
 mod replay;
 mod replayed;
@@ -41,10 +42,12 @@ mod runs;
 mod save;
 mod search;
 mod show;
+mod starting;
 mod stream;
 mod subscriptions;
 mod trial;
 mod update;
+mod usage;
 mod users;
 mod variables;
 mod webhooks;
@@ -99,6 +102,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Workspaces(arguments) => workspaces::run(session, arguments).await,
         ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
         ClientCommand::Nodes(arguments) => nodes::run(session, arguments).await,
+        ClientCommand::Usage(arguments) => usage::run(session, &arguments).await,
         ClientCommand::Audit(arguments) => audit::run(session, &arguments).await,
         ClientCommand::Open(arguments) => open::run(session, &arguments).await,
         ClientCommand::Doctor(arguments) => doctor::run(session, &arguments).await,

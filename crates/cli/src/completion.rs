@@ -15,6 +15,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 use serde_json::Value;
 
 use crate::arguments::{self, Global};
+use crate::profile::Profiles;
 use crate::prop::declared;
 use crate::session::Session;
 use crate::source::{self, text};
@@ -25,7 +26,9 @@ const VARIABLE: &str = "HEADWATER_COMPLETE";
 /// A person waits with a finger on the key.
 const PATIENCE: Duration = Duration::from_millis(900);
 /// The commands whose `--prop` is about the component or source behind them.
-const WITH_PROPS: [&str; 4] = ["deploy", "update", "run-action", "dev"];
+const WITH_PROPS: [&str; 5] = ["deploy", "update", "run-action", "try", "dev"];
+/// Components of the index that are asked for.
+const INDEXED_MAX: usize = 100;
 
 /// A kind of value that a node knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,11 @@ enum Live {
     Components,
     Props,
     Fields,
+    DataStores,
+    Variables,
+    Workspaces,
+    Users,
+    Profiles,
 }
 
 /// Prints completions and ends, if a shell asks for them.
@@ -74,7 +82,7 @@ fn with_live_values(command: Command) -> Command {
 /// Arguments of one name mean one kind of thing in all commands.
 fn live(argument: &Arg) -> Option<Live> {
     Some(match argument.get_id().as_str() {
-        "source" if takes_workflows(argument) => Live::Emitters,
+        "source" if takes(argument, "WORKFLOW") => Live::Emitters,
         "source" | "subject" => Live::Sources,
         "emitter" => Live::Emitters,
         "workflow" => Live::Workflows,
@@ -85,13 +93,20 @@ fn live(argument: &Arg) -> Option<Live> {
         "component" => Live::Components,
         "props" => Live::Props,
         "fields" => Live::Fields,
+        // `store copy` has another.
+        "from" if takes(argument, "SOURCE") => Live::Sources,
+        "data_store" => Live::DataStores,
+        "variable" => Live::Variables,
+        "workspace" => Live::Workspaces,
+        "user" => Live::Users,
+        "profile" | "chosen_profile" => Live::Profiles,
         _ => return None,
     })
 }
 
-fn takes_workflows(argument: &Arg) -> bool {
+fn takes(argument: &Arg, kind: &str) -> bool {
     let names = argument.get_value_names().unwrap_or_default();
-    names.iter().any(|name| name.contains("WORKFLOW"))
+    names.iter().any(|name| name.contains(kind))
 }
 
 fn candidates(kind: Live, current: &OsStr) -> Vec<CompletionCandidate> {
@@ -99,8 +114,8 @@ fn candidates(kind: Live, current: &OsStr) -> Vec<CompletionCandidate> {
         .skip_while(|word| word != "--")
         .skip(1)
         .collect();
-    let found = known(kind, &typed).unwrap_or_default();
     let begun = current.to_string_lossy();
+    let found = known(kind, &typed, &begun).unwrap_or_default();
     let found = found.into_iter();
     let found = found.filter(|(value, _)| value.starts_with(&*begun));
     let mut candidates: Vec<_> = found
@@ -116,7 +131,13 @@ fn candidates(kind: Live, current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// The values of a kind, with a word about each.
-fn known(kind: Live, typed: &[OsString]) -> Result<Vec<(String, String)>> {
+fn known(kind: Live, typed: &[OsString], begun: &str) -> Result<Vec<(String, String)>> {
+    if kind == Live::Profiles {
+        let profiles = Profiles::read()?.profiles.into_iter();
+        return Ok(profiles
+            .map(|(name, profile)| (name, profile.url))
+            .collect());
+    }
     // Fails only when a provider is installed already, which is just as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -124,7 +145,7 @@ fn known(kind: Live, typed: &[OsString]) -> Result<Vec<(String, String)>> {
         .build()?;
     runtime.block_on(async {
         let session = Session::open(&global(typed)?)?;
-        tokio::time::timeout(PATIENCE, ask(&session, kind, typed)).await?
+        tokio::time::timeout(PATIENCE, ask(&session, kind, typed, begun)).await?
     })
 }
 
@@ -152,7 +173,12 @@ fn global(typed: &[OsString]) -> Result<Global> {
     )?)
 }
 
-async fn ask(session: &Session, kind: Live, typed: &[OsString]) -> Result<Vec<(String, String)>> {
+async fn ask(
+    session: &Session,
+    kind: Live,
+    typed: &[OsString],
+    begun: &str,
+) -> Result<Vec<(String, String)>> {
     let client = &session.client;
     let named = |items: Vec<Value>, name: &str, about: &str| {
         let items = items.iter();
@@ -180,11 +206,40 @@ async fn ask(session: &Session, kind: Live, typed: &[OsString]) -> Result<Vec<(S
         Live::Components => {
             let scope = client.scope().await?;
             let path = ["components"];
-            named(client.first(&path, 1000, &scope).await?.data, "key", "name")
+            let own = client.first(&path, 1000, &scope).await?.data;
+            let mut components = named(own, "key", "name");
+            // A node of another version may have no index; its own components are worth showing.
+            let indexed = indexed(session, typed, begun).await.unwrap_or_default();
+            components.extend(named(indexed, "key", "name"));
+            components.sort();
+            components.dedup_by(|one, other| one.0 == other.0);
+            components
         }
         Live::Props => props(session, typed).await?,
         Live::Fields => fields(session, typed).await?,
+        Live::DataStores => named(client.list_scoped(&["data_stores"]).await?, "name", ""),
+        Live::Variables => named(client.list_scoped(&["variables"]).await?, "name", ""),
+        Live::Workspaces => named(client.list(&["workspaces"]).await?, "orgname", "name"),
+        Live::Users => named(client.list(&["users"]).await?, "username", "email"),
+        // Those are not the node's.
+        Live::Profiles => Vec::new(),
     })
+}
+
+/// Components of the node's index whose keys may begin so: those are too many to show before something is typed.
+async fn indexed(session: &Session, typed: &[OsString], begun: &str) -> Result<Vec<Value>> {
+    if begun.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_action = typed.iter().any(|word| word == "run-action");
+    let kind = if is_action { "action" } else { "source" };
+    let mut filter = vec![("q", begun.to_owned()), ("type", kind.to_owned())];
+    // Keys begin with the app's name slug.
+    let app = begun.split_once('-').map(|(app, _)| app.to_owned());
+    filter.extend(app.map(|app| ("app", app)));
+    let path = ["packages", "components"];
+    let found = session.client.first(&path, INDEXED_MAX, &filter).await?;
+    Ok(found.data)
 }
 
 /// Things by what commands call them, with their whole names.
@@ -295,6 +350,50 @@ mod tests {
         let global = global(&typed.map(OsString::from)).unwrap();
         assert_eq!(global.url.as_deref(), Some("http://node:1"));
         assert_eq!(global.api_key.as_deref(), Some("k"));
+    }
+
+    #[test]
+    fn arguments_of_one_kind_complete_the_same_things() {
+        let of = |words: &[&str], id: &str| {
+            let mut command = arguments::command();
+            command.build();
+            let found = words.iter().fold(&command, |command, word| {
+                command.find_subcommand(word).expect("the command is there")
+            });
+            let mut arguments = found.get_arguments();
+            live(arguments.find(|it| it.get_id() == id).expect("it has it"))
+        };
+        for (words, id, expected) in [
+            (&["webhooks", "create"][..], "from", Some(Live::Sources)),
+            (&["store", "copy"], "from", None),
+            (&["try"], "component", Some(Live::Components)),
+            (
+                &["data-stores", "show"],
+                "data_store",
+                Some(Live::DataStores),
+            ),
+            (
+                &["data-stores", "set"],
+                "data_store",
+                Some(Live::DataStores),
+            ),
+            (&["variables", "delete"], "variable", Some(Live::Variables)),
+            (
+                &["workspaces", "describe"],
+                "workspace",
+                Some(Live::Workspaces),
+            ),
+            (&["list"], "workspace", Some(Live::Workspaces)),
+            (&["list"], "profile", Some(Live::Profiles)),
+            (&["profiles", "use"], "chosen_profile", Some(Live::Profiles)),
+            (
+                &["workflows", "describe"],
+                "workflow",
+                Some(Live::Workflows),
+            ),
+        ] {
+            assert_eq!(of(words, id), expected, "{words:?} {id}");
+        }
     }
 
     #[test]

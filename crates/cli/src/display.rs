@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
+use crate::arguments::OutputFormat;
+
 /// The width of a terminal that does not tell its own.
 const USUAL_WIDTH: u16 = 80;
 
@@ -16,23 +18,40 @@ pub(crate) struct Display {
     pub(crate) has_colour: bool,
     /// Whether everything is shown, wide as it is.
     pub(crate) is_wide: bool,
+    /// Whether a program reads what is shown, as JSON.
+    pub(crate) is_json: bool,
+    /// The columns of tables that are wanted, if some are.
+    pub(crate) columns: Option<&'static [String]>,
 }
 
 static DISPLAY: OnceLock<Display> = OnceLock::new();
+static COLUMNS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// Looks at standard output, once, before anything is shown.
-pub(crate) fn start(is_wide: bool) {
+pub(crate) fn start(is_json: bool, format: Option<&OutputFormat>) {
     let stdout = io::stdout();
-    let is_terminal = stdout.is_terminal();
-    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let is_dumb = given("TERM").is_some_and(|term| term == "dumb");
+    let columns = match format {
+        Some(OutputFormat::Columns(columns)) => {
+            Some(COLUMNS.get_or_init(|| columns.clone()).as_slice())
+        }
+        Some(OutputFormat::Wide) | None => None,
+    };
     let display = Display {
         width: width_of(&stdout),
-        has_colour: is_terminal && given("NO_COLOR").is_none() && !is_dumb,
-        is_wide,
+        has_colour: has_colour(&stdout),
+        is_json,
+        is_wide: matches!(format, Some(OutputFormat::Wide)),
+        columns,
     };
     // It is started once.
     let _ = DISPLAY.set(display);
+}
+
+/// Whether a stream shows colours: a terminal that can, of a person who has not asked for none.
+pub(crate) fn has_colour(stream: &impl IsTerminal) -> bool {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let is_dumb = given("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && given("NO_COLOR").is_none() && !is_dumb
 }
 
 /// The columns of a terminal, if it is one.

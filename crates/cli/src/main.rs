@@ -19,6 +19,7 @@ mod launcher;
 mod output;
 mod own_file;
 mod package;
+mod paint;
 mod profile;
 mod prop;
 mod question;
@@ -57,9 +58,16 @@ fn main() -> std::process::ExitCode {
     completion::complete_if_asked();
     let parsed = arguments::command().try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = parsed.unwrap_or_else(|error| usage::explained(error).exit());
-    display::start(cli.global.output.is_some());
-    exit::report(start(cli)).into()
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(error).into(),
+    };
+    display::start(cli.global.json, cli.global.output.as_ref());
+    let ended = start(cli);
+    if ended.is_ok() && table::lacks_columns() {
+        output::tell("note: -o with columns is for tables, and this command shows none");
+    }
+    exit::report(ended).into()
 }
 
 fn start(cli: Cli) -> anyhow::Result<Exit> {
@@ -89,8 +97,14 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
         Command::Mcp(arguments) => command::mcp::run(Session::open(&cli.global)?, arguments).await,
-        Command::Backup(arguments) => serve::back_up(&cli.global, &arguments),
-        Command::Restore(arguments) => serve::restore(&cli.global, &arguments),
+        Command::Backup(arguments) => {
+            let work = format!("backing up {}", cli.global.data_dir.display());
+            waiting::busy(&work, move || serve::back_up(&cli.global, &arguments)).await
+        }
+        Command::Restore(arguments) => {
+            let work = format!("restoring {}", arguments.file.display());
+            waiting::busy(&work, move || serve::restore(&cli.global, &arguments)).await
+        }
         Command::Store(StoreArguments {
             command: StoreCommand::Copy(arguments),
         }) => serve::copy_store(&cli.global, &arguments).await,
@@ -101,6 +115,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Openapi => command::openapi::run(),
         Command::Login(arguments) => command::login::run(&cli.global, &arguments).await,
         Command::Logout => command::login::forget(&cli.global),
+        Command::Profiles(arguments) => command::profiles::run(&cli.global, arguments),
         Command::Man(arguments) => command::man::run(&arguments),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }

@@ -7,12 +7,13 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use crate::display;
+use crate::paint;
 use crate::waiting;
 use crate::wrap;
 
 /// Writes data: the text and a line feed.
 pub(crate) fn data(text: &str) -> Result<()> {
-    waiting::clear();
+    let _cleared = waiting::clear();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}")
         .and_then(|()| stdout.flush())
@@ -46,8 +47,15 @@ pub(crate) fn tell(text: &str) {
     }
 }
 
+/// Prints a note to a program: JSON on one line.
+pub(crate) fn json_note(value: &Value) {
+    note(&value.to_string());
+}
+
 /// Prints a note to the person. A closed standard error is not a reason to fail.
 pub(crate) fn note(text: &str) {
-    waiting::clear();
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _cleared = waiting::clear();
+    let mut stderr = io::stderr().lock();
+    let text = paint::note(text, display::has_colour(&stderr));
+    let _ = writeln!(stderr, "{text}");
 }

@@ -2,6 +2,7 @@
 //! asked for on a terminal, and put together into `configured_props`. Whether a value is valid for
 //! the component is the node's decision.
 
+mod app;
 mod ask;
 mod collect;
 pub(crate) mod declared;

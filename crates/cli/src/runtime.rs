@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use headwater_engine::deno::{self, Bundler, BundlerSource, Deno, DenoSearch};
 use serde_json::json;
 
-use crate::{arguments::RuntimeAction, exit::Exit, output};
+use crate::{arguments::RuntimeAction, exit::Exit, output, waiting};
 
 /// The variables of the environment that package clients need to honour the user's own settings.
 const CLIENT_ENV: &[&str] = &[
@@ -79,7 +79,8 @@ pub(crate) async fn locate() -> Result<Deno> {
         cache_dir: cache_dir()?,
         client_env: client_env(),
     };
-    Ok(deno::locate(&search, &|progress| output::note(progress)).await?)
+    let found = deno::locate(&search, &|progress| output::note(progress));
+    Ok(waiting::shown("setting up the JavaScript runtime", found).await?)
 }
 
 /// Fetches everything that a node without internet needs, as far as it is not there, and prints the path of Deno.
@@ -94,7 +95,8 @@ pub(crate) async fn run(action: Option<RuntimeAction>, as_json: bool) -> Result<
         let folder = deno_dir()?;
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-        let bundler = Bundler::new(source, folder).ready().await?;
+        let bundler = Bundler::new(source, folder);
+        let bundler = waiting::told("setting up the bundler", bundler.ready()).await?;
         output::note(&format!("The bundler is {}", bundler.display()));
     }
     let path = deno.path.display().to_string();

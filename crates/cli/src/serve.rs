@@ -1,6 +1,7 @@
 //! `headwater serve`: the composition root. Puts store, engine, use cases and API together, and ends
 //! them in order. The work of the parts is theirs.
 
+mod activation;
 mod admin_key;
 mod alone;
 mod apps;
@@ -17,6 +18,7 @@ pub(crate) mod environment;
 pub(crate) mod files;
 mod first_user;
 mod folder_fault;
+pub(crate) mod help;
 mod listening;
 mod log;
 mod memory;
@@ -72,8 +74,23 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let tls = Tls::of(&options)?;
     let cluster = ClusterOptions::of(&options)?;
     let traces = Traces::start(options.otlp_endpoint.as_deref())?;
-    let listener = listening::listen(listening::address(&options)).await?;
+    // Before anything is taken: a second node with a slip in its options is told of the slip, not of the first node.
+    check::refuse_wrong(&options, &global.data_dir)?;
+    let passed = activation::passed()?;
+    let is_passed = passed.is_some();
+    let listener = match passed {
+        Some(listener) => listener,
+        None => listening::listen(listening::address(&options)).await?,
+    };
     let address = listener.local_addr()?;
+    if let Some(given) = options
+        .listen
+        .filter(|given| is_passed && *given != address)
+    {
+        tracing::warn!(
+            "--listen {given} does not count: the service manager passes a socket at {address}"
+        );
+    }
     let mail = receiving::bind(&options).await?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let database = options.database_url.as_deref();
@@ -90,6 +107,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         bodies,
         data_dir,
         address,
+        is_passed,
         notes,
         tracer: traces.as_ref().map(Traces::tracer),
         counts: ConnectionCounts::default(),

@@ -37,12 +37,33 @@ impl Session {
     }
 
     /// Prints the API's data as it is, or as text.
-    pub(crate) fn print(&self, data: &Value, text: impl FnOnce(&Value) -> String) -> Result<()> {
+    pub(crate) fn print<T: Shown>(
+        &self,
+        data: &Value,
+        text: impl FnOnce(&Value) -> T,
+    ) -> Result<()> {
         if self.json {
             output::json(data)
         } else {
-            output::data(&text(data))
+            output::data(&text(data).shown()?)
         }
+    }
+}
+
+/// Text for people, or the reason why there is none.
+pub(crate) trait Shown {
+    fn shown(self) -> Result<String>;
+}
+
+impl Shown for String {
+    fn shown(self) -> Result<String> {
+        Ok(self)
+    }
+}
+
+impl Shown for Result<String, UsageError> {
+    fn shown(self) -> Result<String> {
+        Ok(self?)
     }
 }
 

@@ -4,10 +4,14 @@ use std::path::Path;
 
 /// A path as one word.
 pub(crate) fn word(path: &Path) -> String {
-    let text = path.display().to_string();
+    quoted(&path.display().to_string())
+}
+
+/// A text as one word.
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:@%+=".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
-        true => text,
+        true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }

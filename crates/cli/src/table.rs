@@ -1,9 +1,18 @@
 //! Tables for people: columns without borders, headers in capitals. On a terminal they fit its width, and words that tell
 //! a state have a colour. The content of the columns is the commands' business.
 
-use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+mod card;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use comfy_table::{
+    Attribute, Cell, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
+};
+
+pub(crate) use self::card::{card, pairs};
 use crate::display::{self, Display};
+use crate::paint::Meaning;
+use crate::usage_error::UsageError;
 
 const GAP: u16 = 3;
 /// Columns that are cut no shorter than this.
@@ -16,35 +25,57 @@ const STATES: [&str; 7] = [
 ];
 
 /// Headers of columns that have an age for people, which is short and of no use in parts.
-const AGES: [&str; 10] = [
+const AGES: [&str; 12] = [
     "created",
     "deployed",
     "dispatched",
     "last event",
     "last used",
+    "next",
     "next tick",
     "queued",
     "seen",
     "started",
     "updated",
+    "written",
 ];
 
-/// A table with a header row. On a terminal a row is one line.
-pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> String {
-    listing_on(display::current(), headers, rows)
+/// A command's table; an error if it does not have the columns that are wanted.
+pub(crate) type Listing = Result<String, UsageError>;
+
+/// Whether a table has shown the columns that were wanted.
+static ARE_COLUMNS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Whether columns are wanted that no table has shown.
+pub(crate) fn lacks_columns() -> bool {
+    display::current().columns.is_some() && !ARE_COLUMNS_SHOWN.load(Ordering::Relaxed)
 }
 
-/// A table of texts to read: on a terminal they go on in the lines below.
-pub(crate) fn report(headers: &[&str], rows: Vec<Vec<String>>) -> String {
-    report_on(display::current(), headers, rows)
+/// A command's table with a header row. On a terminal a row is one line.
+pub(crate) fn listing(headers: &[&str], rows: Vec<Vec<String>>) -> Listing {
+    overview(headers, &[], rows)
+}
+
+/// A command's table of texts to read: on a terminal they go on in the lines below.
+pub(crate) fn report(headers: &[&str], rows: Vec<Vec<String>>) -> Listing {
+    let display = display::current();
+    match wanted(display, headers)? {
+        Some(columns) => Ok(of_columns(display, headers, &columns, rows, usize::MAX)),
+        None => Ok(report_on(display, headers, rows)),
+    }
 }
 
 fn report_on(display: Display, headers: &[&str], rows: Vec<Vec<String>>) -> String {
     table_on(display, headers, rows, usize::MAX)
 }
 
-/// A table whose columns give way where a terminal is narrow: these, in their order, those that say nothing first.
-pub(crate) fn overview(headers: &[&str], yielding: &[&str], rows: Vec<Vec<String>>) -> String {
+/// A table that is a part of what a command shows.
+pub(crate) fn part(headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    listing_on(display::current(), headers, rows)
+}
+
+/// A command's table whose columns give way where a terminal is narrow: these, in their order, those that say nothing first.
+pub(crate) fn overview(headers: &[&str], yielding: &[&str], rows: Vec<Vec<String>>) -> Listing {
     overview_on(display::current(), headers, yielding, rows)
 }
 
@@ -53,9 +84,12 @@ fn overview_on(
     headers: &[&str],
     yielding: &[&str],
     rows: Vec<Vec<String>>,
-) -> String {
+) -> Listing {
+    if let Some(columns) = wanted(display, headers)? {
+        return Ok(of_columns(display, headers, &columns, rows, 1));
+    }
     let Some(width) = display.width.filter(|_| display.is_overview()) else {
-        return listing_on(display, headers, rows);
+        return Ok(listing_on(display, headers, rows));
     };
     let mut columns: Vec<_> = (0..headers.len()).collect();
     let position = |name: &&str| headers.iter().position(|header| header == name);
@@ -67,6 +101,42 @@ fn overview_on(
         }
         columns.retain(|&it| it != column);
     }
+    Ok(of_columns(display, headers, &columns, rows, 1))
+}
+
+/// The columns that are wanted, in the order in which they are.
+fn wanted(display: Display, headers: &[&str]) -> Result<Option<Vec<usize>>, UsageError> {
+    let Some(wanted) = display.columns else {
+        return Ok(None);
+    };
+    ARE_COLUMNS_SHOWN.store(true, Ordering::Relaxed);
+    let place = |name: &String| {
+        let name = name.to_lowercase().replace([' ', '_'], "-");
+        let place = headers.iter().position(|header| as_option(header) == name);
+        place.ok_or_else(|| {
+            let known: Vec<_> = headers.iter().map(|header| as_option(header)).collect();
+            UsageError(format!(
+                "-o {name}: the table has no such column; its columns are {}",
+                known.join(", ")
+            ))
+        })
+    };
+    wanted.iter().map(place).collect::<Result<_, _>>().map(Some)
+}
+
+/// A header as the command line names it.
+fn as_option(header: &str) -> String {
+    header.replace(' ', "-")
+}
+
+/// The table with these of its columns.
+fn of_columns(
+    display: Display,
+    headers: &[&str],
+    columns: &[usize],
+    rows: Vec<Vec<String>>,
+    most_lines: usize,
+) -> String {
     let headers: Vec<_> = columns.iter().map(|&column| headers[column]).collect();
     let shown = |cells: Vec<String>| {
         columns
@@ -74,7 +144,8 @@ fn overview_on(
             .map(|&column| cells[column].clone())
             .collect()
     };
-    listing_on(display, &headers, rows.into_iter().map(shown).collect())
+    let rows = rows.into_iter().map(shown).collect();
+    table_on(display, &headers, rows, most_lines)
 }
 
 /// Whether a cell of the column has more than a placeholder.
@@ -113,11 +184,19 @@ fn table_on(
 ) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(headers.iter().map(|header| header.to_uppercase()));
+    let header = headers.iter().map(|header| {
+        let cell = Cell::new(header.to_uppercase());
+        match display.has_colour {
+            true => cell.add_attribute(Attribute::Bold),
+            false => cell,
+        }
+    });
+    table.set_header(header);
     for cells in rows {
         let cells = cells.into_iter().enumerate().map(|(column, text)| {
             let is_state = headers.get(column).is_some_and(|it| STATES.contains(it));
-            match colour(&text).filter(|_| is_state && display.has_colour) {
+            let meaning = Meaning::of_state(&text).filter(|_| is_state && display.has_colour);
+            match meaning.and_then(Meaning::colour) {
                 Some(colour) => Cell::new(text).fg(colour),
                 None => Cell::new(text),
             }
@@ -129,15 +208,6 @@ fn table_on(
         table.add_row(row);
     }
     render(table, headers, display)
-}
-
-/// A list of names and values, without a header.
-pub(crate) fn card(rows: Vec<(String, String)>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let rows = rows.into_iter();
-    table.add_rows(rows.map(|(name, value)| vec![name.to_uppercase(), value]));
-    render(table, &[], Display::default())
 }
 
 fn render(mut table: Table, headers: &[&str], display: Display) -> String {
@@ -153,7 +223,22 @@ fn render(mut table: Table, headers: &[&str], display: Display) -> String {
         // The gap behind the last column is not seen.
         fit(&mut table, headers, width.saturating_add(GAP));
     }
-    table.trim_fmt()
+    let lines = table.lines();
+    lines
+        .map(|line| trimmed(&line))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A line without the blanks at its end, also those that have a colour: a terminal would break the line for them.
+fn trimmed(line: &str) -> String {
+    let text = line.trim_end();
+    match text.rfind('\u{1b}') {
+        Some(at) if text[at..].find('m') == Some(text.len() - at - 1) => {
+            format!("{}{}", text[..at].trim_end(), &text[at..])
+        }
+        Some(_) | None => text.to_owned(),
+    }
 }
 
 /// Cuts the widest columns, evenly, until everything fits, states last, and ages never. Ids come first, and are of no use in
@@ -185,20 +270,6 @@ fn fit(table: &mut Table, headers: &[&str], width: u16) {
     table.set_constraints(fixed.map(|it| ColumnConstraint::Absolute(Width::Fixed(it + GAP))));
 }
 
-/// The colour of a state: of those that ask for something, of those in between, of those that are well.
-fn colour(text: &str) -> Option<Color> {
-    let word = text.split([' ', ',']).next().unwrap_or_default();
-    Some(match word {
-        "failed" | "threw" | "dead" | "lost" | "refused" | "expired" | "wall_limit"
-        | "memory_limit" | "output_limit" | "error" => Color::Red,
-        "no" | "paused" | "pending" | "waiting" | "discarded" | "cancelled" | "warning" => {
-            Color::Yellow
-        }
-        "yes" | "ok" | "returned" | "succeeded" | "delivered" | "healthy" => Color::Green,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,7 +299,7 @@ mod tests {
             vec!["dc_22".into(), "a longer name".into()],
         ];
         assert_eq!(
-            listing(&["id", "name"], rows),
+            part(&["id", "name"], rows),
             "ID      NAME\ndc_1    rss\ndc_22   a longer name"
         );
     }
@@ -308,7 +379,10 @@ mod tests {
             "TypeError: x is not a function",
         ];
         let rows = || vec![row.map(str::to_owned).to_vec()];
-        let shown = |width| overview_on(terminal(width), &headers, &["trigger", "dropped"], rows());
+        let shown = |width| {
+            let yielding = ["trigger", "dropped"];
+            overview_on(terminal(width), &headers, &yielding, rows()).unwrap()
+        };
         let first_line = |width| shown(width).lines().next().unwrap_or_default().to_owned();
         assert!(
             first_line(80).contains("TRIGGER   DROPPED   OUTCOME"),
@@ -331,17 +405,32 @@ mod tests {
             ..terminal(80)
         };
         let shown = listing_on(coloured, &["id", "name", "outcome"], rows());
-        assert!(shown.contains("\u{1b}[38;5;9mthrew"), "{shown:?}");
+        assert!(shown.contains("\u{1b}[38;5;1mthrew"), "{shown:?}");
+        for line in shown.lines() {
+            let (text, _) = line.rsplit_once('\u{1b}').unwrap();
+            assert!(!text.ends_with(' '), "no blanks at the end: {line:?}");
+        }
         let plain = listing_on(terminal(80), &["id", "name", "outcome"], rows());
         assert!(!plain.contains('\u{1b}'), "{plain:?}");
     }
 
     #[test]
-    fn a_card_has_one_line_per_field() {
-        let rows = vec![
-            ("id".into(), "dc_1".into()),
-            ("endpoint".into(), "http://x/e/1".into()),
-        ];
-        assert_eq!(card(rows), "ID         dc_1\nENDPOINT   http://x/e/1");
+    fn columns_that_are_wanted_are_shown_in_their_order_and_others_are_refused() {
+        let headers = ["id", "last run", "name"];
+        let rows = || vec![["dc_1", "returned", "rss"].map(str::to_owned).to_vec()];
+        let of = |columns: &[&str]| {
+            let columns: Vec<_> = columns.iter().map(|&it| it.to_owned()).collect();
+            let display = Display {
+                columns: Some(columns.leak()),
+                ..terminal(20)
+            };
+            overview_on(display, &headers, &["name"], rows())
+        };
+        assert_eq!(of(&["name", "id"]).unwrap(), "NAME   ID\nrss    dc_1");
+        assert_eq!(of(&["Last_Run"]).unwrap(), "LAST RUN\nreturned");
+        assert_eq!(
+            of(&["name", "state"]).unwrap_err().to_string(),
+            "-o state: the table has no such column; its columns are id, last-run, name"
+        );
     }
 }

@@ -2,15 +2,37 @@
 //! flags whose values the environment gives, as if they had been typed.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use serde_json::{Map, Value};
 
-use crate::arguments;
+use crate::exit::{self, Exit};
+use crate::{arguments, output};
 
-/// The error with the usage of its command.
-pub(crate) fn explained(error: clap::Error) -> clap::Error {
+/// Tells a person about the mistake, or a program that asks for JSON, and settles the exit code.
+pub(crate) fn report(error: clap::Error) -> Exit {
     let words = std::env::args().skip(1).collect::<Vec<_>>();
-    explained_for(error, &words)
+    let error = explained_for(error, &words);
+    let is_help = !error.use_stderr();
+    match as_json(&error).filter(|_| words.iter().any(|word| word == "--json")) {
+        Some(told) if !is_help => output::json_note(&told),
+        _ => drop(error.print()),
+    }
+    match is_help {
+        true => Exit::Success,
+        false => Exit::Usage,
+    }
 }
 
+/// The mistake in the API's shape; help has none.
+fn as_json(error: &clap::Error) -> Option<Value> {
+    let told = error.render().to_string();
+    let told = told.strip_prefix("error: ")?;
+    let message = told.split("\n\nUsage:").next().unwrap_or(told);
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = message.trim_end_matches(" For more information, try '--help'.");
+    Some(exit::json_of("usage", message, Map::new()))
+}
+
+/// The error with the usage of its command.
 fn explained_for(mut error: clap::Error, words: &[String]) -> clap::Error {
     if error.kind() == ErrorKind::MissingSubcommand
         && let Some(help) = help_of(words)
@@ -65,6 +87,24 @@ mod tests {
                 "{shown}"
             );
         }
+    }
+
+    #[test]
+    fn a_program_is_told_the_mistake_alone() {
+        let error = Cli::try_parse_from(["headwater", "list", "--stae", "x"]).unwrap_err();
+        let told = as_json(&error).unwrap();
+        assert_eq!(told["error"]["code"], "usage");
+        let message = told["error"]["message"].as_str().unwrap_or_default();
+        assert!(
+            message.starts_with("unexpected argument '--stae' found"),
+            "{message}"
+        );
+        assert!(
+            !message.contains("Usage") && !message.contains("--help"),
+            "{message}"
+        );
+        let help = Cli::try_parse_from(["headwater", "--help"]).unwrap_err();
+        assert_eq!(as_json(&help), None);
     }
 
     #[test]

@@ -73,8 +73,22 @@ pub(crate) fn report(text: &str, width: usize) -> String {
     })
 }
 
+/// Text whose lines are broken between words, and go on at the same place.
+pub(crate) fn paragraphs(text: &str, width: usize) -> String {
+    each_line(text, |line| wrapped(line, "", width))
+}
+
 fn each_line(text: &str, wrapped: impl Fn(&str) -> String) -> String {
     text.split('\n').map(wrapped).collect::<Vec<_>>().join("\n")
+}
+
+/// The columns that a word takes: the sequences that paint it take none.
+fn columns(word: &str) -> usize {
+    let mut parts = word.split('\u{1b}');
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, text)| text));
+    let parts = std::iter::once(first).chain(rest);
+    parts.map(|part| part.chars().count()).sum()
 }
 
 /// A line with breaks, behind each of which the indentation stands.
@@ -83,7 +97,7 @@ fn wrapped(line: &str, indentation: &str, width: usize) -> String {
     let mut room = width;
     let mut is_behind_word = false;
     for (at, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
+        let length = columns(word);
         if at > 0 && (length < room || !is_behind_word) {
             text.push(' ');
             room = room.saturating_sub(1);
@@ -111,6 +125,8 @@ mod tests {
             "error: the feed\nis at\nhttps://example.com/feed.xml\n    at run (a.mjs:1:1)"
         );
         assert_eq!(message("a b", 80), "a b");
+        let painted = "at \u{1b}[31merror\u{1b}[0m it";
+        assert_eq!(message(painted, 11), painted);
     }
 
     #[test]

@@ -92,3 +92,6 @@ impl Default for RunLimits {
 
 /// Ids of left out events that are kept of a run.
 pub const DROPPED_KEYS_MAX: usize = 20;
+
+/// Keys of `$.service.db` that are kept of those that a run changed.
+pub const CHANGED_KEYS_MAX: usize = 20;

@@ -82,6 +82,11 @@ pub enum Outcome {
         /// The reason, as far as it is known.
         message: String,
     },
+    /// Somebody ended the run of a source; nothing of it counts but its log.
+    Cancelled {
+        /// The reason.
+        message: String,
+    },
 }
 
 /// The answer of an app to an unknown caller.
@@ -93,7 +98,7 @@ impl Outcome {
         matches!(self, Self::Threw { error } if error.status == Some(UNAUTHORIZED))
     }
 
-    /// The error to report on `$errors`, or `None` when the run returned.
+    /// The error to report, or `None` when the run returned.
     pub fn error(&self) -> Option<ComponentError> {
         let named = |name: &str, code: &str, message: &str| ComponentError {
             name: name.to_owned(),
@@ -111,6 +116,7 @@ impl Outcome {
                 Limit::Output => named("OutputError", "LIMIT_OUTPUT", message),
             }),
             Self::Lost { message } => Some(named("WorkerLostError", "WORKER_LOST", message)),
+            Self::Cancelled { message } => Some(named("CancelledError", "CANCELLED", message)),
         }
     }
 }

@@ -52,6 +52,11 @@ pub enum DeliveryState {
     Discarded,
 }
 
+impl DeliveryState {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Dead, Self::Discarded];
+}
+
 /// The waits after failed attempts; after the last of them the delivery is dead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backoff(Vec<Duration>);

@@ -19,3 +19,6 @@ pub(crate) use self::{
     in_flight::InFlight,
     residents::{Resident, Residents},
 };
+
+/// The reason of a run that somebody cancelled, in its record.
+pub(crate) const CANCELLED: &str = "cancelled by request";

@@ -1,7 +1,7 @@
 //! Changes of this node, told to whoever shows their things: which thing changed, never how.
 //!
 //! ```text
-//!  commits of runs, recorded attempts, changed sources ──► recent ones, and all that listen ──► filter by access
+//!  commits of runs, recorded attempts, changed things ──► recent ones, and all that listen ──► filter by access
 //! ```
 //!
 //! Readers read again. A change may be told more than once, or for nothing; none that was written after a reader began
@@ -14,7 +14,7 @@ use headwater_model::{
     id::{InvocationId, SourceId, WebhookId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::{Owner, Source, Webhook};
+use headwater_store::{Owner, Source, Webhook, Workflow};
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
@@ -26,6 +26,8 @@ const RECENT: usize = 1_024;
 pub enum Change {
     /// A source: its name, its state, its runs or its events; or it is gone.
     Source(SourceId, Owner),
+    /// A workflow: its name, its state or its deployment; or it is gone.
+    Workflow(WorkflowId, Owner),
     /// A run of a workflow.
     Run {
         /// The workflow.
@@ -47,6 +49,11 @@ impl Change {
         Self::Source(source.id.clone(), source.owner.clone())
     }
 
+    /// A change of this workflow.
+    pub(crate) fn of_workflow(workflow: &Workflow) -> Self {
+        Self::Workflow(workflow.id.clone(), workflow.owner.clone())
+    }
+
     /// A change of this webhook.
     pub(crate) fn of_webhook(webhook: &Webhook) -> Self {
         Self::Webhook(webhook.id.clone(), webhook.owner.clone())
@@ -55,9 +62,10 @@ impl Change {
     /// The owner of the thing; `None` if everybody is meant.
     pub(crate) fn owner(&self) -> Option<&Owner> {
         match self {
-            Self::Source(_, owner) | Self::Webhook(_, owner) | Self::Run { owner, .. } => {
-                Some(owner)
-            }
+            Self::Source(_, owner)
+            | Self::Workflow(_, owner)
+            | Self::Webhook(_, owner)
+            | Self::Run { owner, .. } => Some(owner),
             Self::Much => None,
         }
     }

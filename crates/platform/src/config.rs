@@ -1,12 +1,13 @@
 //! The configuration of a node, as far as the platform needs it. `cli` reads it from flags, environment and file.
 
-use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{fmt, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
 use headwater_engine::network::{CaCertificates, NetworkPolicy};
 use headwater_mail::send::Sender;
 use headwater_model::{
     app::AppCatalog,
     endpoint::EndpointToken,
+    limits::RunLimits,
     webhook::{ATTEMPT_TIMEOUT, Backoff, QUICK_WITHIN},
 };
 use url::Url;
@@ -46,6 +47,8 @@ pub struct PlatformConfig {
     pub s3: Option<S3Config>,
     /// The apps that the node knows.
     pub apps: AppCatalog,
+    /// The folder for the operator's files about apps, as its administrator is told of it.
+    pub apps_folder: PathBuf,
     /// The plan that the API reports for every user.
     pub plan: Plan,
     /// Invocations that a user may have per UTC day, if that is limited.
@@ -60,6 +63,8 @@ pub struct PlatformConfig {
     pub workflow_results: ResultLimits,
     /// Bytes that the files of one owner may have together.
     pub file_bytes_per_owner: u64,
+    /// The limits of a run, as the engine holds them.
+    pub run_limits: RunLimits,
     /// Every option of the node, to be shown; nothing is decided by it.
     pub settings: Vec<Setting>,
 }

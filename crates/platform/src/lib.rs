@@ -11,6 +11,7 @@ mod actor;
 mod artifact;
 mod aside;
 mod audit;
+mod called;
 mod caller;
 mod changes;
 mod chore;
@@ -102,6 +103,7 @@ pub use use_cases::{
     ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
     keys::{NewKey, create_admin_key},
     mail::WorkflowMail,
+    missed_events::{MissedEvents, MissedSent},
     names::KnownNames,
     news::{NewEvent, News},
     nodes::NodeStatus,
@@ -117,7 +119,7 @@ pub use use_cases::{
         SourceView, UpdateSource,
     },
     trials::TrialReport,
-    usage::{USAGE_DAYS_MAX, UsageView},
+    usage::{RunnablesUsageView, USAGE_DAYS_MAX, USAGE_RUNNABLES_MAX, UsageView},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
     variables::VariableView,
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
@@ -144,12 +146,13 @@ pub use headwater_workflow::{
 
 pub use headwater_store::{
     AUDIT_SEARCHED_MAX, Account, Actor, ActorKind, ApiKey, Attempt, AttemptHeaders, AuditFilter,
-    AuditRecord, AuditTarget, CappedCount, ComponentFilter, DataStore, DayUsage, Delivery,
-    DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView, FileContent, FoundAudit,
-    FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus, ListedComponent, LogPosition,
-    LoggedEvent, Member, MemberPart, Members, OutcomeFilter, Owner, RUNS_SEARCHED_MAX,
-    RecentAttempts, Record, RunCounts, RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter,
-    RunStates, RunTrigger, RunVersion, SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord,
-    SendState, SendWay, Session, SourceDeployment, SourceHealth, Standing, StoredFile, Usage, User,
-    Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
+    AuditRecord, AuditTarget, Backlog, CappedCount, ChangedKeys, ComponentFilter, DataStore,
+    DayUsage, Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter, EventRange, EventView,
+    FileContent, FoundAudit, FoundDeliveries, FoundEvent, FoundEvents, Health, HealthStatus,
+    LastEvent, ListedComponent, LogPosition, LoggedEvent, Member, MemberPart, Members,
+    OutcomeFilter, Owner, RUNS_SEARCHED_MAX, RecentAttempts, Record, RunCounts, RunFacts,
+    RunFilter, RunHour, RunOutcome, RunRecord, RunSearchFilter, RunStates, RunTrigger, RunVersion,
+    RunnableUsage, SOURCE_DEPLOYMENTS_KEPT, SavedComponent, SendRecord, SendState, SendWay,
+    SentResponse, Session, SourceDeployment, SourceHealth, SourceTrigger, Standing, StoredFile,
+    Usage, User, Wanted, Webhook, WebhookBacklog, Workflow, WorkflowHealth, WorkflowState,
 };

@@ -44,13 +44,14 @@ const TRIGGERS: [&str; 8] = [
     "timer", "http", "manual", "event", "hook", "email", "call", "replay",
 ];
 /// By [`outcome`].
-const OUTCOMES: [&str; 6] = [
+const OUTCOMES: [&str; 7] = [
     "returned",
     "threw",
     "wall_limit",
     "memory_limit",
     "output_limit",
     "lost",
+    "cancelled",
 ];
 /// By the code of the class.
 const CHANNELS: [&str; 4] = ["ordinary", "errors", "logs", "scheduled"];
@@ -303,6 +304,7 @@ fn outcome(outcome: &Outcome) -> usize {
             Limit::Output => 4,
         },
         Outcome::Lost { .. } => 5,
+        Outcome::Cancelled { .. } => 6,
     }
 }
 

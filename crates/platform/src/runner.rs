@@ -4,12 +4,14 @@
 //! start, the dedupe state, the order of commits.
 
 mod actor;
+mod cancelled;
 mod command;
 mod commits;
 mod components;
 mod context;
 mod effects;
 mod flight;
+mod found;
 mod hook;
 mod invocation;
 mod journal;
@@ -49,7 +51,7 @@ pub(crate) use self::{
     invocation::{CustomResponse, QueuedInvocation, Reply},
     loaded::LoadedSource,
 };
-use crate::{accounts::UsedAccount, error::PlatformError, origin};
+use crate::{accounts::UsedAccount, error::PlatformError, log_line::LogLine, origin};
 
 /// The runners of this node.
 #[derive(Clone)]
@@ -143,6 +145,17 @@ impl Runners {
             Ok(())
         };
         core.to_the_end(queued).await
+    }
+
+    /// The lines that a run under way has logged since its last commit, oldest first.
+    pub(crate) async fn logged(&self, source: &SourceId, run: &InvocationId) -> Vec<LogLine> {
+        let residents = &self.context.residents;
+        let runner = residents.find(source, |runner| RunnerHandle(runner.clone()));
+        let Some(runner) = runner else {
+            return Vec::new();
+        };
+        let logged = runner.ask(|logged| Command::Logged(run.clone(), logged));
+        logged.await.unwrap_or_default()
     }
 
     fn find_or_start<T>(&self, id: &SourceId, act: impl FnOnce(&Runner) -> T) -> T {

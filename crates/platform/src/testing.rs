@@ -17,6 +17,7 @@ use headwater_model::{
     app::AppCatalog,
     hash::SecretHash,
     id::{DeploymentId, InvocationId, KeyId, UserId, WorkflowId},
+    limits::RunLimits,
     origin::Origin,
     package::PackageReference,
     time::EpochMs,
@@ -109,12 +110,14 @@ pub(crate) fn config() -> PlatformConfig {
         mail: None,
         s3: None,
         apps: AppCatalog::default(),
+        apps_folder: "/srv/headwater/apps".into(),
         plan: Plan::Free,
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
         workflow_memory_max_mib: 1024,
         workflow_results: ResultLimits::default(),
+        run_limits: RunLimits::default(),
         file_bytes_per_owner: 0,
     }
 }

@@ -32,6 +32,7 @@ pub(crate) mod gauges;
 pub(crate) mod ingress;
 pub(crate) mod keys;
 pub(crate) mod mail;
+pub(crate) mod missed_events;
 pub(crate) mod names;
 pub(crate) mod news;
 pub(crate) mod nodes;

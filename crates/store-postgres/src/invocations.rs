@@ -6,7 +6,12 @@ use std::{
 };
 
 use futures::try_join;
-use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
+use headwater_model::{
+    event::EventRef,
+    id::{InvocationId, RunnableId},
+    origin::Origin,
+    time::EpochMs,
+};
 use headwater_store::{Claimed, Lease, LeaseTerm, NodeEpoch, StoreError, WorkLimit, WorkflowState};
 use serde_json::value::RawValue;
 use tokio_postgres::Row;
@@ -102,6 +107,34 @@ pub(crate) async fn claim(
     // RETURNING promises no order.
     found.sort_by_key(|(place, _)| *place);
     Ok(found.into_iter().map(|(_, claimed)| claimed).collect())
+}
+
+/// Leases one that nobody holds, due or not.
+pub(crate) async fn claim_one(
+    connection: &Connection,
+    runnable: &RunnableId,
+    term: LeaseTerm,
+    now_ms: EpochMs,
+    id: &InvocationId,
+) -> Result<Option<Claimed>, StoreError> {
+    let parameters: Params<'_> = &[
+        &signed(now_ms),
+        &runnable.as_str(),
+        &id.as_str(),
+        &signed(term.epoch.0),
+        &signed(term.expires_at_ms),
+    ];
+    let row = connection
+        .query_opt(
+            &format!(
+                "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
+                 WHERE id = $3 AND runnable_id = $2 AND {FREE} RETURNING *"
+            ),
+            parameters,
+        )
+        .await
+        .map_err(failed("claiming an invocation"))?;
+    row.map(|row| claimed(&row, term.epoch)).transpose()
 }
 
 fn claimed(row: &Row, epoch: NodeEpoch) -> Result<Claimed, StoreError> {

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::try_join;
-use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    time::EpochMs,
+};
 use headwater_store::{
     Backlog, Claimed, Conflict, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit,
     RunnableLease, StoreError, WorkLimit, WorkQueue,
@@ -50,6 +53,29 @@ impl WorkQueue for PostgresStore {
                 }
                 None => Ok(Vec::new()),
             }
+        })
+        .await
+    }
+
+    async fn claim_one(
+        &self,
+        lease: &RunnableLease,
+        term: LeaseTerm,
+        now_ms: EpochMs,
+        id: &InvocationId,
+    ) -> Result<Option<Claimed>, StoreError> {
+        if term.epoch != lease.epoch {
+            return Err(Conflict::LeaseLost.into());
+        }
+        let leases = &[lease];
+        self.write_locking(|connection| async move {
+            let runnable = &lease.runnable;
+            let (held, ()) = try_join!(
+                Locked::leased(&connection, leases),
+                invocations::await_turn_to_claim(&connection, runnable),
+            )?;
+            held.under(lease)?;
+            invocations::claim_one(&connection, runnable, term, now_ms, id).await
         })
         .await
     }

@@ -270,7 +270,8 @@ impl<'a> Batch<'a> {
                 has_scheduled,
             });
         }
-        self.spent.add(&emitter.owner, commit.usage, commit.now_ms);
+        self.spent
+            .add_run((&emitter.owner, id), commit.usage, commit.now_ms);
         Ok(())
     }
 

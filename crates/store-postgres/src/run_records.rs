@@ -9,8 +9,8 @@ use headwater_model::{
     page::{Page, PageRequest, Position},
 };
 use headwater_store::{
-    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RunFilter, RunOutcome, RunRecord,
-    StoreError,
+    ChangedKeys, DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RunFacts, RunFilter,
+    RunOutcome, RunRecord, SentResponse, StoreError,
 };
 use tokio_postgres::Row;
 
@@ -39,9 +39,22 @@ pub(crate) struct Ending<'a> {
 impl Ending<'_> {
     fn dropped_keys(&self) -> Result<Option<String>, StoreError> {
         let keys = self.ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
-        let keys: Vec<&String> = keys.collect();
-        (!keys.is_empty()).then(|| to_json(&keys)).transpose()
+        as_array(keys.map(String::as_str))
     }
+
+    fn changed_keys(&self) -> Result<Option<String>, StoreError> {
+        as_array(self.ended.facts.changed.kept())
+    }
+
+    fn response(&self) -> Option<SentResponse> {
+        self.ended.facts.response
+    }
+}
+
+/// A JSON array, unless there is nothing.
+fn as_array<'a>(items: impl Iterator<Item = &'a str>) -> Result<Option<String>, StoreError> {
+    let items: Vec<&str> = items.collect();
+    (!items.is_empty()).then(|| to_json(&items)).transpose()
 }
 
 /// Those of the runs that have records.
@@ -67,15 +80,19 @@ pub(crate) async fn insert(connection: &Connection, runs: &[Ending<'_>]) -> Resu
     let triggers: Vec<String> = triggers.collect::<Result<_, _>>()?;
     let dropped_keys = runs.iter().map(Ending::dropped_keys);
     let dropped_keys: Vec<Option<String>> = dropped_keys.collect::<Result<_, _>>()?;
+    let changed_keys = runs.iter().map(Ending::changed_keys);
+    let changed_keys: Vec<Option<String>> = changed_keys.collect::<Result<_, _>>()?;
     connection
         .execute(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
-                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
+                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of,
+                               starts, time_limit_ms, response_status, response_bytes, changed, changed_keys)
              SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::bigint[],
                                   $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[],
                                   $13::text[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::boolean[],
-                                  $19::text[], $20::bigint[], $21::bigint[], $22::text[])",
+                                  $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::bigint[], $24::bigint[],
+                                  $25::bigint[], $26::bigint[], $27::bigint[], $28::text[])",
             &[
                 &list(runs, |run| run.runnable),
                 &list(runs, |run| run.ended.outcome.is_failure()),
@@ -99,6 +116,12 @@ pub(crate) async fn insert(connection: &Connection, runs: &[Ending<'_>]) -> Resu
                 &list(runs, |run| run.caused_by.as_ref().map(|cause| signed(cause.id.ms))),
                 &list(runs, |run| run.caused_by.as_ref().map(|cause| signed(cause.id.sequence))),
                 &list(runs, |run| run.ended.replay_of.as_ref().map(InvocationId::as_str)),
+                &list(runs, |run| signed(run.ended.facts.starts)),
+                &list(runs, |run| run.ended.facts.time_limit_ms.map(signed)),
+                &list(runs, |run| run.response().map(|response| i64::from(response.status))),
+                &list(runs, |run| run.response().map(|response| signed(response.bytes))),
+                &list(runs, |run| signed(run.ended.facts.changed.count)),
+                &changed_keys,
             ],
         )
         .await
@@ -155,6 +178,24 @@ fn ended(row: &Row) -> Result<EndedRun, StoreError> {
             request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
             trace: trace(row)?,
         },
+        facts: facts(row)?,
+    })
+}
+
+fn facts(row: &Row) -> Result<RunFacts, StoreError> {
+    let status = unsigned_opt::<u16>(row, "response_status")?;
+    let bytes = unsigned_opt(row, "response_bytes")?;
+    let response = status
+        .zip(bytes)
+        .map(|(status, bytes)| SentResponse { status, bytes });
+    Ok(RunFacts {
+        starts: unsigned(row, "starts")?,
+        response,
+        changed: ChangedKeys {
+            count: unsigned(row, "changed")?,
+            keys: json_opt(row, "changed_keys")?.unwrap_or_default(),
+        },
+        time_limit_ms: unsigned_opt(row, "time_limit_ms")?,
     })
 }
 

@@ -94,6 +94,7 @@ async fn workflow_health(connection: &Connection, id: &str) -> Result<WorkflowHe
     Ok(WorkflowHealth {
         last_run,
         failing_since_ms,
+        last_event: last_event(connection, id).await?,
         open_runs: u32::try_from(open_runs).unwrap_or(u32::MAX),
         next_tick_at_ms: next_tick(connection, id, "workflows").await?,
     })

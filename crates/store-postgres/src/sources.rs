@@ -231,6 +231,7 @@ pub(crate) async fn delete(
         "DELETE FROM deletions WHERE emitter_id = $1",
         "DELETE FROM key_values WHERE runnable_id = $1",
         "DELETE FROM emitters WHERE emitter_id = $1",
+        "DELETE FROM daily_usage WHERE owner_id = $1",
         "DELETE FROM subscriptions WHERE emitter = $1",
         "DELETE FROM subscriptions WHERE listener = $1",
         "DELETE FROM auto_subscriptions WHERE listener = $1",

@@ -8,8 +8,8 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ApiKey, DayUsage, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User,
-    Workspace,
+    ApiKey, DayUsage, FirstUser, Identity, Owner, RunnableUsage, Spender, StoreError, Tenants,
+    Usage, User, Workspace,
 };
 
 use crate::{first_user, keys, store::PostgresStore, usage, users, workspaces};
@@ -173,6 +173,19 @@ impl Tenants for PostgresStore {
     ) -> Result<Vec<DayUsage>, StoreError> {
         self.read(|connection| async move {
             usage::by_day(&connection, spender, since_ms, until_ms).await
+        })
+        .await
+    }
+
+    async fn usage_by_runnable(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+        limit: u32,
+    ) -> Result<Vec<RunnableUsage>, StoreError> {
+        self.read(|connection| async move {
+            usage::by_runnable(&connection, spender, (since_ms, until_ms), limit).await
         })
         .await
     }

@@ -1,12 +1,16 @@
-//! The cost of runs, per UTC day, user and workspace.
+//! The cost of runs, per UTC day: of users, workspaces, sources and workflows.
 
-use headwater_model::time::EpochMs;
-use headwater_store::{DayUsage, EndedRun, Owner, Spender, StoreError, Usage};
+use std::collections::{BTreeMap, BTreeSet};
+
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{
+    DayUsage, EndedRun, Owner, RUNNABLE_USAGE_DAYS, RunnableUsage, Spender, StoreError, Usage,
+};
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    row::{signed, unsigned},
+    row::{get, parsed, signed, unsigned},
     run_hours::RunHours,
 };
 
@@ -46,12 +50,52 @@ pub(crate) async fn by_day(
         .map_err(&failed)?;
     let mut by_day = Vec::new();
     for row in &rows {
-        by_day.push(DayUsage {
-            day: unsigned(row, "day")?,
-            usage: from_row(row)?,
-        });
+        by_day.push(day_of(row)?);
     }
     Ok(by_day)
+}
+
+/// The same of each source and workflow, those with most runs first.
+pub(crate) async fn by_runnable(
+    connection: &Connection,
+    spender: &Spender,
+    (since_ms, until_ms): (EpochMs, EpochMs),
+    limit: u32,
+) -> Result<Vec<RunnableUsage>, StoreError> {
+    let failed = failed("reading usage by source");
+    let whose = match spender {
+        Spender::User(_) => "user_id",
+        Spender::Workspace(_) => "workspace_id",
+    };
+    let sql = format!(
+        "WITH owned (id, name) AS (
+             SELECT id, name FROM sources WHERE {whose} = $1
+             UNION ALL SELECT id, name FROM workflows WHERE {whose} = $1),
+         most (id, name, runs) AS (
+             SELECT id, name, sum(invocations) FROM owned JOIN daily_usage ON owner_id = id
+             WHERE day BETWEEN $2 AND $3 GROUP BY id, name ORDER BY 3 DESC, id LIMIT $4)
+         SELECT id, name, day, invocations, compute_ms FROM most JOIN daily_usage ON owner_id = id
+         WHERE day BETWEEN $2 AND $3 ORDER BY runs DESC, id, day"
+    );
+    let (since, until) = (signed(since_ms.day()), signed(until_ms.day()));
+    let rows = connection
+        .query(&sql, &[&id_of(spender), &since, &until, &signed(limit)])
+        .await
+        .map_err(&failed)?;
+    let mut found: Vec<RunnableUsage> = Vec::new();
+    for row in &rows {
+        let runnable: RunnableId = parsed(row, "id")?;
+        let day = day_of(row)?;
+        match found.last_mut().filter(|last| last.runnable == runnable) {
+            Some(last) => last.days.push(day),
+            None => found.push(RunnableUsage {
+                runnable,
+                name: get(row, "name")?,
+                days: vec![day],
+            }),
+        }
+    }
+    Ok(found)
 }
 
 fn id_of(spender: &Spender) -> &str {
@@ -59,6 +103,13 @@ fn id_of(spender: &Spender) -> &str {
         Spender::User(id) => id.as_str(),
         Spender::Workspace(id) => id.as_str(),
     }
+}
+
+fn day_of(row: &Row) -> Result<DayUsage, StoreError> {
+    Ok(DayUsage {
+        day: unsigned(row, "day")?,
+        usage: from_row(row)?,
+    })
 }
 
 fn from_row(row: &Row) -> Result<Usage, StoreError> {
@@ -80,39 +131,35 @@ pub(crate) async fn add(
     spent.write(connection).await
 }
 
-/// Usage added up before it is written once per user or workspace and day.
+/// Usage added up before it is written once per day of a user, workspace, source or workflow.
 #[derive(Default)]
 pub(crate) struct Spent {
-    shares: Vec<Share>,
+    /// In the order in which every transaction locks them.
+    shares: BTreeMap<(String, u64), Usage>,
+    runnables: BTreeSet<String>,
     hours: RunHours,
-}
-
-struct Share {
-    owner: Owner,
-    day: u64,
-    usage: Usage,
 }
 
 impl Spent {
     pub(crate) fn add(&mut self, owner: &Owner, usage: Usage, now_ms: EpochMs) {
-        if usage == Usage::default() {
-            return;
+        let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
+        for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
+            self.add_share(id, usage, now_ms);
         }
-        let day = now_ms.day();
-        let shares = &mut self.shares;
-        match shares
-            .iter_mut()
-            .find(|share| share.day == day && share.owner == *owner)
-        {
-            Some(share) => {
-                share.usage.invocations += usage.invocations;
-                share.usage.compute_ms += usage.compute_ms;
-            }
-            None => shares.push(Share {
-                owner: owner.clone(),
-                day,
-                usage,
-            }),
+    }
+
+    /// Adds that of a run: to its owner, and to its source or workflow.
+    pub(crate) fn add_run(&mut self, of: (&Owner, &str), usage: Usage, now_ms: EpochMs) {
+        let (owner, runnable) = of;
+        self.add(owner, usage, now_ms);
+        self.add_share(runnable, usage, now_ms);
+        self.runnables.insert(runnable.to_owned());
+    }
+
+    fn add_share(&mut self, id: &str, usage: Usage, now_ms: EpochMs) {
+        if usage != Usage::default() {
+            let share = (id.to_owned(), now_ms.day());
+            self.shares.entry(share).or_default().add(usage);
         }
     }
 
@@ -122,26 +169,48 @@ impl Spent {
     }
 
     pub(crate) async fn write(self, connection: &Connection) -> Result<(), StoreError> {
-        let failed = failed("counting usage");
-        for Share { owner, day, usage } in &self.shares {
-            let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
-            let ids = std::iter::once(owner.user_id.as_str()).chain(workspace);
-            connection
-                .execute(
-                    "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms)
-                     SELECT id, $2, $3, $4 FROM unnest($1::text[]) AS id
-                     ON CONFLICT (owner_id, day) DO UPDATE
-                     SET invocations = counted.invocations + $3, compute_ms = counted.compute_ms + $4",
-                    &[
-                        &ids.collect::<Vec<_>>(),
-                        &signed(*day),
-                        &signed(usage.invocations),
-                        &signed(usage.compute_ms),
-                    ],
-                )
-                .await
-                .map_err(&failed)?;
+        if !self.shares.is_empty() {
+            self.write_shares(connection).await?;
         }
         self.hours.write(connection).await
+    }
+
+    async fn write_shares(&self, connection: &Connection) -> Result<(), StoreError> {
+        let column = |of: fn((&(String, u64), &Usage)) -> i64| -> Vec<i64> {
+            self.shares.iter().map(of).collect()
+        };
+        let ids: Vec<&str> = self.shares.keys().map(|(id, _)| &**id).collect();
+        let rows = connection
+            .query(
+                "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms)
+                 SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+                 ON CONFLICT (owner_id, day) DO UPDATE
+                 SET invocations = counted.invocations + excluded.invocations,
+                     compute_ms = counted.compute_ms + excluded.compute_ms
+                 RETURNING owner_id, day, xmax = 0 AS is_first",
+                &[
+                    &ids,
+                    &column(|((_, day), _)| signed(*day)),
+                    &column(|(_, usage)| signed(usage.invocations)),
+                    &column(|(_, usage)| signed(usage.compute_ms)),
+                ],
+            )
+            .await
+            .map_err(failed("counting usage"))?;
+        for row in &rows {
+            let id: String = get(row, "owner_id")?;
+            if get(row, "is_first")? && self.runnables.contains(&id) {
+                let day: u64 = unsigned(row, "day")?;
+                let first = day.saturating_sub(RUNNABLE_USAGE_DAYS - 1);
+                connection
+                    .execute(
+                        "DELETE FROM daily_usage WHERE owner_id = $1 AND day < $2",
+                        &[&id, &signed(first)],
+                    )
+                    .await
+                    .map_err(failed("forgetting old usage"))?;
+            }
+        }
+        Ok(())
     }
 }

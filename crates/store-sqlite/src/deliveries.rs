@@ -9,6 +9,7 @@ mod discard;
 mod event;
 pub(crate) mod give_up;
 pub(crate) mod listing;
+mod reading;
 mod search;
 mod trim;
 mod waiting;

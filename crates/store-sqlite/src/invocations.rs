@@ -1,13 +1,11 @@
-//! The rows of invocations: queued, claimed, given back, ended or left with a checkpoint.
+//! The rows of invocations: queued, given back, ended or left with a checkpoint; `invocation_claims` leases them.
 
-use std::sync::Arc;
-
-use headwater_model::{event::EventRef, id::RunnableId, origin::Origin, time::EpochMs};
+use headwater_model::{event::EventRef, id::RunnableId, time::EpochMs};
 use headwater_store::{
-    AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
-    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
+    AfterRun, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
+    RunnableLease, SourceState, StoreError, Taken, WorkflowState,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -15,15 +13,15 @@ use crate::{
     emitters, event_row,
     living::{Living, as_json},
     queued_events,
-    row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
+    row::{get, moment, name_of, named, parsed, signed, unsigned},
     waiting_runs, workflow_state,
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
-const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
+pub(crate) const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 /// A run of a workflow that goes on, or begins, while the workflow is inactive: its triggers are off, and nothing else.
-const WHILE_INACTIVE: &str =
+pub(crate) const WHILE_INACTIVE: &str =
     "(invocations.state IS NOT NULL OR invocations.trigger IN ('manual', 'replay'))";
 
 pub(crate) fn enqueue(
@@ -110,24 +108,6 @@ fn check_takes(connection: &Connection, invocation: &NewInvocation) -> Result<()
     }
 }
 
-/// The condition on the invocations that may be claimed; `None`: none may.
-fn claimable(
-    connection: &Connection,
-    id: &RunnableId,
-    has_begun: bool,
-) -> Result<Option<&'static str>, StoreError> {
-    let state = match id {
-        RunnableId::Source(_) => None,
-        RunnableId::Workflow(id) => workflow_state::state(connection, id.as_str())?,
-    };
-    Ok(match (state, has_begun) {
-        (Some(WorkflowState::Deleting), _) => None,
-        (_, true) => Some("has_begun"),
-        (Some(WorkflowState::Inactive), false) => Some(WHILE_INACTIVE),
-        (Some(WorkflowState::Active) | None, false) => Some("TRUE"),
-    })
-}
-
 fn is_held(
     connection: &Connection,
     living: &Living,
@@ -138,74 +118,6 @@ fn is_held(
         Err(StoreError::Conflict(_)) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-pub(crate) fn claim(
-    connection: &Connection,
-    id: &RunnableId,
-    term: LeaseTerm,
-    now_ms: EpochMs,
-    limit: WorkLimit,
-) -> Result<Vec<Claimed>, StoreError> {
-    let failed = failed("claiming invocations");
-    let Some(which) = claimable(connection, id, limit.has_begun)? else {
-        return Ok(Vec::new());
-    };
-    let mut statement = connection
-        .prepare_cached(&format!(
-            "UPDATE invocations SET lease_epoch = ?4, lease_expires_at_ms = ?5, attempt = attempt + 1
-             WHERE position IN (
-                 SELECT position
-                 FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
-                       FROM (SELECT position, due_at_ms,
-                                    octet_length(event) + coalesce(octet_length(state), 0) AS bytes
-                             FROM invocations
-                             WHERE runnable_id = ?2 AND due_at_ms <= ?1 AND {FREE} AND {which}
-                             ORDER BY due_at_ms, position LIMIT ?3))
-                 WHERE before < ?6)
-             RETURNING *"
-        ))
-        .map_err(&failed)?;
-    let parameters = params![
-        signed(now_ms),
-        id.as_str(),
-        limit.invocations,
-        signed(term.epoch.0),
-        signed(term.expires_at_ms),
-        signed(limit.bytes)
-    ];
-    let mut rows = statement.query(parameters).map_err(&failed)?;
-    let mut found: Vec<((EpochMs, i64), Claimed)> = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        let place = (unsigned(row, "due_at_ms")?, get(row, "position")?);
-        found.push((place, claimed(row, term.epoch)?));
-    }
-    // RETURNING promises no order.
-    found.sort_by_key(|(place, _)| *place);
-    Ok(found.into_iter().map(|(_, claimed)| claimed).collect())
-}
-
-fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
-    Ok(Claimed {
-        lease: Lease {
-            invocation_id: parsed(row, "id")?,
-            epoch,
-            attempt: get(row, "attempt")?,
-        },
-        runnable: parsed(row, "runnable_id")?,
-        trigger: named(&get::<String>(row, "trigger")?)?,
-        via: get(row, "timer_prop")?,
-        fed_by: get(row, "trigger_id")?,
-        event: raw(row, "event")?.into(),
-        hops: get(row, "hops")?,
-        queued_at_ms: unsigned(row, "queued_at_ms")?,
-        origin: Origin {
-            request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
-            trace: trace(row)?,
-        },
-        state: raw_opt(row, "state")?,
-        starts: get::<u32>(row, "attempt")?.saturating_sub(get(row, "given_back")?),
-    })
 }
 
 /// Skips from runnable to runnable through the index, without reading the rest of each one's queue.

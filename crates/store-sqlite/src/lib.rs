@@ -33,6 +33,7 @@ mod events;
 mod faults;
 mod first_user;
 mod health;
+mod invocation_claims;
 mod invocations;
 mod key_value;
 mod keys;

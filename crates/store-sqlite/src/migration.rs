@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_replayed_runs.sql"),
     include_str!("../migrations/0021_run_details.sql"),
     include_str!("../migrations/0022_components_by_code.sql"),
+    include_str!("../migrations/0023_run_facts.sql"),
 ];
 
 /// Brings the schema up to date.

@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    time::EpochMs,
+};
 use headwater_store::{
     Backlog, Claimed, Conflict, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit,
     RunnableLease, StoreError, WorkLimit, WorkQueue,
 };
 
-use crate::{backlog, emitters, invocations, run_commit, store::SqliteStore, timers};
+use crate::{
+    backlog, emitters, invocation_claims, invocations, run_commit, store::SqliteStore, timers,
+};
 
 #[async_trait]
 impl WorkQueue for SqliteStore {
@@ -36,7 +41,27 @@ impl WorkQueue for SqliteStore {
         self.write(move |connection| {
             emitters::held(connection, &living, &lease)?;
             match term.epoch == lease.epoch {
-                true => invocations::claim(connection, &lease.runnable, term, now_ms, limit),
+                true => invocation_claims::claim(connection, &lease.runnable, term, now_ms, limit),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        })
+        .await
+    }
+
+    async fn claim_one(
+        &self,
+        lease: &RunnableLease,
+        term: LeaseTerm,
+        now_ms: EpochMs,
+        id: &InvocationId,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let (living, lease, id) = (self.living.clone(), lease.clone(), id.clone());
+        self.write(move |connection| {
+            emitters::held(connection, &living, &lease)?;
+            match term.epoch == lease.epoch {
+                true => {
+                    invocation_claims::claim_one(connection, &lease.runnable, term, now_ms, &id)
+                }
                 false => Err(Conflict::LeaseLost.into()),
             }
         })

@@ -173,7 +173,8 @@ impl<'a> Batch<'a> {
         held.events.append(&commit.events);
         held.last = last;
         held.dedupe = commit.dedupe.as_ref().or(held.dedupe);
-        self.spent.add(&held.owner, commit.usage, commit.now_ms);
+        self.spent
+            .add_run((&held.owner, id), commit.usage, commit.now_ms);
         let classes = classes_of(&commit.events).into_iter();
         self.untrimmed.extend(classes.map(|class| (id, class)));
         if commit.ended.is_some() {

@@ -9,8 +9,8 @@ use headwater_model::{
     page::{Page, PageRequest, Position},
 };
 use headwater_store::{
-    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RunFilter, RunOutcome, RunRecord,
-    StoreError,
+    ChangedKeys, DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RunFacts, RunFilter,
+    RunOutcome, RunRecord, SentResponse, StoreError,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -41,16 +41,19 @@ pub(crate) fn insert(
     of: &Ending<'_>,
     ended: &EndedRun,
 ) -> Result<bool, StoreError> {
-    let keys = ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
-    let keys: Vec<&String> = keys.collect();
-    let keys = (!keys.is_empty()).then(|| to_json(&keys)).transpose()?;
+    let dropped = ended.dropped.keys.iter().take(DROPPED_KEYS_MAX);
+    let dropped = as_array(dropped.map(String::as_str))?;
+    let facts = &ended.facts;
+    let changed = as_array(facts.changed.kept())?;
+    let response = facts.response;
     let failed = failed("recording a run");
     let mut statement = connection
         .prepare_cached(
             "INSERT INTO runs (runnable_id, failed, id, version, trigger, queued_at_ms, started_at_ms, ended_at_ms,
                                outcome, error, emitted, dropped, dropped_keys, request_id, traceparent, last_ms,
-                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                               last_sequence, has_scheduled, cause_emitter_id, cause_ms, cause_sequence, replay_of,
+                               starts, time_limit_ms, response_status, response_bytes, changed, changed_keys)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )
         .map_err(&failed)?;
     statement
@@ -67,7 +70,7 @@ pub(crate) fn insert(
             ended.kept_error(),
             ended.emitted,
             ended.dropped.count,
-            keys,
+            dropped,
             ended.origin.request_id(),
             ended.origin.trace.as_ref().map(ToString::to_string),
             of.last.map(|last| signed(last.ms)),
@@ -77,9 +80,21 @@ pub(crate) fn insert(
             of.caused_by.map(|cause| signed(cause.id.ms)),
             of.caused_by.map(|cause| cause.id.sequence),
             ended.replay_of.as_ref().map(InvocationId::as_str),
+            facts.starts,
+            facts.time_limit_ms.map(signed),
+            response.map(|response| response.status),
+            response.map(|response| signed(response.bytes)),
+            facts.changed.count,
+            changed,
         ])
         .map_err(&failed)
         .map(|written| written > 0)
+}
+
+/// A JSON array, unless there is nothing.
+fn as_array<'a>(items: impl Iterator<Item = &'a str>) -> Result<Option<String>, StoreError> {
+    let items: Vec<&str> = items.collect();
+    (!items.is_empty()).then(|| to_json(&items)).transpose()
 }
 
 pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<RunRecord>, StoreError> {
@@ -128,6 +143,24 @@ fn ended(row: &Row<'_>) -> Result<EndedRun, StoreError> {
             request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
             trace: trace(row)?,
         },
+        facts: facts(row)?,
+    })
+}
+
+fn facts(row: &Row<'_>) -> Result<RunFacts, StoreError> {
+    let status: Option<u16> = get(row, "response_status")?;
+    let bytes = unsigned_opt(row, "response_bytes")?;
+    let response = status
+        .zip(bytes)
+        .map(|(status, bytes)| SentResponse { status, bytes });
+    Ok(RunFacts {
+        starts: get(row, "starts")?,
+        response,
+        changed: ChangedKeys {
+            count: get(row, "changed")?,
+            keys: json_opt(row, "changed_keys")?.unwrap_or_default(),
+        },
+        time_limit_ms: unsigned_opt(row, "time_limit_ms")?,
     })
 }
 

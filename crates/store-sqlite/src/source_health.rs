@@ -94,6 +94,7 @@ fn workflow_health(connection: &Connection, id: &str) -> Result<WorkflowHealth, 
     Ok(WorkflowHealth {
         last_run,
         failing_since_ms,
+        last_event: last_event(connection, id)?,
         open_runs,
         next_tick_at_ms: next_tick(connection, id, "workflows")?,
     })

@@ -223,6 +223,7 @@ pub(crate) fn delete(
         "DELETE FROM deletions WHERE emitter_id = ?",
         "DELETE FROM key_values WHERE runnable_id = ?",
         "DELETE FROM emitters WHERE emitter_id = ?",
+        "DELETE FROM daily_usage WHERE owner_id = ?",
         "DELETE FROM subscriptions WHERE emitter = ?",
         "DELETE FROM subscriptions WHERE listener = ?",
         "DELETE FROM auto_subscriptions WHERE listener = ?",

@@ -8,8 +8,8 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ApiKey, DayUsage, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User,
-    Workspace,
+    ApiKey, DayUsage, FirstUser, Identity, Owner, RunnableUsage, Spender, StoreError, Tenants,
+    Usage, User, Workspace,
 };
 
 use crate::{first_user, keys, store::SqliteStore, usage, users, workspaces};
@@ -171,6 +171,20 @@ impl Tenants for SqliteStore {
         let spender = spender.clone();
         self.read(move |connection| usage::by_day(connection, &spender, since_ms, until_ms))
             .await
+    }
+
+    async fn usage_by_runnable(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+        limit: u32,
+    ) -> Result<Vec<RunnableUsage>, StoreError> {
+        let spender = spender.clone();
+        self.read(move |connection| {
+            usage::by_runnable(connection, &spender, (since_ms, until_ms), limit)
+        })
+        .await
     }
 
     async fn add_usage(

@@ -1,12 +1,16 @@
-//! The cost of runs, per UTC day, user and workspace.
+//! The cost of runs, per UTC day: of users, workspaces, sources and workflows.
 
-use headwater_model::time::EpochMs;
-use headwater_store::{DayUsage, EndedRun, Owner, Spender, StoreError, Usage};
+use std::collections::BTreeMap;
+
+use headwater_model::{id::RunnableId, time::EpochMs};
+use headwater_store::{
+    DayUsage, EndedRun, Owner, RUNNABLE_USAGE_DAYS, RunnableUsage, Spender, StoreError, Usage,
+};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
-    row::{signed, unsigned},
+    connection::{ExecutePrepared as _, failed},
+    row::{get, parsed, signed, unsigned},
     run_hours::RunHours,
 };
 
@@ -54,12 +58,52 @@ pub(crate) fn by_day(
     let mut rows = statement.query(days).map_err(&failed)?;
     let mut by_day = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        by_day.push(DayUsage {
-            day: unsigned(row, "day")?,
-            usage: from_row(row)?,
-        });
+        by_day.push(day_of(row)?);
     }
     Ok(by_day)
+}
+
+/// The same of each source and workflow, those with most runs first.
+pub(crate) fn by_runnable(
+    connection: &Connection,
+    spender: &Spender,
+    (since_ms, until_ms): (EpochMs, EpochMs),
+    limit: u32,
+) -> Result<Vec<RunnableUsage>, StoreError> {
+    let failed = failed("reading usage by source");
+    let whose = match spender {
+        Spender::User(_) => "user_id",
+        Spender::Workspace(_) => "workspace_id",
+    };
+    let sql = format!(
+        "WITH owned (id, name) AS (
+             SELECT id, name FROM sources WHERE {whose} = ?1
+             UNION ALL SELECT id, name FROM workflows WHERE {whose} = ?1),
+         most (id, name, runs) AS (
+             SELECT id, name, sum(invocations) FROM owned CROSS JOIN daily_usage ON owner_id = id
+             WHERE day BETWEEN ?2 AND ?3 GROUP BY id, name ORDER BY 3 DESC, id LIMIT ?4)
+         SELECT id, name, day, invocations, compute_ms FROM most CROSS JOIN daily_usage ON owner_id = id
+         WHERE day BETWEEN ?2 AND ?3 ORDER BY runs DESC, id, day"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let (since, until) = (signed(since_ms.day()), signed(until_ms.day()));
+    let mut rows = statement
+        .query(params![id_of(spender), since, until, limit])
+        .map_err(&failed)?;
+    let mut found: Vec<RunnableUsage> = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let runnable: RunnableId = parsed(row, "id")?;
+        let day = day_of(row)?;
+        match found.last_mut().filter(|last| last.runnable == runnable) {
+            Some(last) => last.days.push(day),
+            None => found.push(RunnableUsage {
+                runnable,
+                name: get(row, "name")?,
+                days: vec![day],
+            }),
+        }
+    }
+    Ok(found)
 }
 
 fn id_of(spender: &Spender) -> &str {
@@ -67,6 +111,13 @@ fn id_of(spender: &Spender) -> &str {
         Spender::User(id) => id.as_str(),
         Spender::Workspace(id) => id.as_str(),
     }
+}
+
+fn day_of(row: &Row<'_>) -> Result<DayUsage, StoreError> {
+    Ok(DayUsage {
+        day: unsigned(row, "day")?,
+        usage: from_row(row)?,
+    })
 }
 
 fn from_row(row: &Row<'_>) -> Result<Usage, StoreError> {
@@ -88,17 +139,12 @@ pub(crate) fn add(
     spent.write(connection)
 }
 
-/// Usage added up before it is written once per user or workspace and day.
+/// Usage added up before it is written once per day of a user, workspace, source or workflow.
 #[derive(Default)]
 pub(crate) struct Spent {
-    shares: Vec<Share>,
+    of_owners: BTreeMap<(String, u64), Usage>,
+    of_runnables: BTreeMap<(String, u64), Usage>,
     hours: RunHours,
-}
-
-struct Share {
-    owner: Owner,
-    day: u64,
-    usage: Usage,
 }
 
 impl Spent {
@@ -106,21 +152,20 @@ impl Spent {
         if usage == Usage::default() {
             return;
         }
-        let day = now_ms.day();
-        let shares = &mut self.shares;
-        match shares
-            .iter_mut()
-            .find(|share| share.day == day && share.owner == *owner)
-        {
-            Some(share) => {
-                share.usage.invocations += usage.invocations;
-                share.usage.compute_ms += usage.compute_ms;
-            }
-            None => shares.push(Share {
-                owner: owner.clone(),
-                day,
-                usage,
-            }),
+        let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
+        for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
+            let share = (id.to_owned(), now_ms.day());
+            self.of_owners.entry(share).or_default().add(usage);
+        }
+    }
+
+    /// Adds that of a run: to its owner, and to its source or workflow.
+    pub(crate) fn add_run(&mut self, of: (&Owner, &str), usage: Usage, now_ms: EpochMs) {
+        let (owner, runnable) = of;
+        self.add(owner, usage, now_ms);
+        if usage != Usage::default() {
+            let share = (runnable.to_owned(), now_ms.day());
+            self.of_runnables.entry(share).or_default().add(usage);
         }
     }
 
@@ -130,27 +175,40 @@ impl Spent {
     }
 
     pub(crate) fn write(self, connection: &Connection) -> Result<(), StoreError> {
-        let failed = failed("counting usage");
-        for Share { owner, day, usage } in &self.shares {
-            let mut statement = connection
-                .prepare_cached(
-                    "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4",
-                )
-                .map_err(&failed)?;
-            let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
-            for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
-                let (invocations, compute_ms) = (usage.invocations, usage.compute_ms);
-                statement
-                    .execute(params![
-                        id,
-                        signed(*day),
-                        signed(invocations),
-                        signed(compute_ms)
-                    ])
-                    .map_err(&failed)?;
+        for ((id, day), usage) in &self.of_owners {
+            write(connection, (id, *day), *usage)?;
+        }
+        for ((id, day), usage) in &self.of_runnables {
+            if write(connection, (id, *day), *usage)? {
+                let first = day.saturating_sub(RUNNABLE_USAGE_DAYS - 1);
+                connection
+                    .execute_prepared(
+                        "DELETE FROM daily_usage WHERE owner_id = ? AND day < ?",
+                        params![id, signed(first)],
+                    )
+                    .map_err(failed("forgetting old usage"))?;
             }
         }
         self.hours.write(connection)
     }
+}
+
+/// Adds to the usage of a day. Whether it is the first of that day.
+fn write(
+    connection: &Connection,
+    (id, day): (&str, u64),
+    usage: Usage,
+) -> Result<bool, StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4
+             RETURNING invocations = ?3",
+        )
+        .and_then(|mut statement| {
+            let (invocations, compute_ms) = (signed(usage.invocations), signed(usage.compute_ms));
+            let parameters = params![id, signed(day), invocations, compute_ms];
+            statement.query_row(parameters, |row| row.get(0))
+        })
+        .map_err(failed("counting usage"))
 }

@@ -123,6 +123,7 @@ macro_rules! conformance_tests {
             }
             lists {
                 a_list_of_sources_is_reduced_by_name_and_state,
+                a_list_of_sources_is_reduced_by_trigger_and_component,
                 a_list_of_workflows_is_reduced_by_name_and_state,
             }
             accounts {
@@ -279,6 +280,7 @@ macro_rules! conformance_tests {
                 enqueue_is_refused_for_a_source_that_takes_no_triggers,
                 invocations_at_the_same_time_are_each_queued_or_refused,
                 a_claim_never_hands_out_a_held_lease,
+                one_invocation_is_claimed_by_its_id,
                 claims_at_the_same_time_share_the_work,
                 an_expired_lease_is_claimable,
                 the_oldest_invocation_is_claimed_first,
@@ -408,6 +410,8 @@ macro_rules! conformance_tests {
                 deliveries_of_all_webhooks_are_paged_both_ways,
                 deliveries_are_found_by_each_field_of_the_filter,
                 deliveries_are_found_by_state_and_result,
+                deliveries_are_found_by_the_words_of_their_events,
+                those_that_were_chosen_are_changed,
                 an_event_that_is_gone_leads_to_its_deliveries,
                 a_search_is_bounded_and_goes_on_where_it_stopped,
                 counts_are_capped,
@@ -503,6 +507,8 @@ macro_rules! conformance_tests {
             }
             event_replay {
                 an_event_reaches_each_of_its_listeners_once_more,
+                an_event_reaches_one_listener_alone_if_that_is_wanted,
+                a_webhook_gets_what_it_missed_once,
                 listeners_without_room_are_left_out,
                 a_dry_run_tells_who_would_get_an_event,
             }
@@ -525,6 +531,7 @@ macro_rules! conformance_tests {
             tenants {
                 other_usage_counts_for_both,
                 usage_is_told_day_by_day,
+                usage_is_told_by_source,
                 the_first_user_is_created_once,
                 two_first_users_at_the_same_time_become_one,
                 a_key_identifies_its_user,

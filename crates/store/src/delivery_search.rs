@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    id::{DeliveryId, EmitterId, EventId, WebhookId},
+    event_search::EventMatcher,
+    id::{DeliveryId, EmitterId, EventId, WebhookId, WorkspaceId},
     page::PageRequest,
     time::EpochMs,
     webhook::{AnswerKind, DeliveryState},
@@ -12,12 +13,20 @@ use crate::{error::StoreError, tenants::Viewer, webhooks::Delivery};
 
 /// Deliveries that one search or one count looks at.
 pub const DELIVERIES_SEARCHED_MAX: u32 = 10_000;
+/// Deliveries whose events one search or one count reads.
+pub const DELIVERIES_READ_MAX: u32 = 1_000;
+/// Bytes of events that one search or one count reads; the event that reaches the bound is the last one.
+pub const DELIVERED_BYTES_READ_MAX: u64 = 32 * 1_024 * 1_024;
 
-/// Deliveries to find; a field that is `None` does not filter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Deliveries to find; a field that is empty does not filter.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeliveryFilter {
-    /// Where they are in their life.
-    pub state: Option<DeliveryState>,
+    /// Their ids.
+    pub ids: Vec<DeliveryId>,
+    /// Where they are in their life: in one of these.
+    pub states: Vec<DeliveryState>,
+    /// The workspace of their webhook.
+    pub workspace_id: Option<WorkspaceId>,
     /// Their webhook.
     pub webhook_id: Option<WebhookId>,
     /// The emitter of their event.
@@ -30,6 +39,25 @@ pub struct DeliveryFilter {
     pub since_ms: Option<EpochMs>,
     /// The latest dispatch, epoch milliseconds.
     pub until_ms: Option<EpochMs>,
+    /// The conditions on their event and its summary.
+    pub matcher: EventMatcher,
+}
+
+impl DeliveryFilter {
+    /// The states that are wanted, each once.
+    pub fn wanted_states(&self) -> Vec<DeliveryState> {
+        let all = DeliveryState::ALL.into_iter();
+        all.filter(|state| self.states.is_empty() || self.states.contains(state))
+            .collect()
+    }
+
+    /// Deliveries that one search or one count looks at: fewer where it reads their events.
+    pub fn searched_max(&self) -> u32 {
+        match self.matcher.is_empty() {
+            true => DELIVERIES_SEARCHED_MAX,
+            false => DELIVERIES_READ_MAX,
+        }
+    }
 }
 
 /// A page of deliveries.
@@ -37,8 +65,8 @@ pub struct DeliveryFilter {
 pub struct FoundDeliveries {
     /// Newest first.
     pub items: Vec<Delivery>,
-    /// The place at which the search stopped because it had looked at [`DELIVERIES_SEARCHED_MAX`]: the next page begins
-    /// behind it, in the direction of the search.
+    /// The place at which the search stopped because it had looked at as many as it may: the next page begins behind it,
+    /// in the direction of the search.
     pub searched_to: Option<DeliveryId>,
 }
 
@@ -127,8 +155,10 @@ pub trait DeliverySearch {
     /// `conformance::delivery_search::deliveries_are_found_by_state_and_result`).
     /// MUST find an event's deliveries when the log has trimmed it
     /// (`conformance::delivery_search::an_event_that_is_gone_leads_to_its_deliveries`).
-    /// MUST look at [`DELIVERIES_SEARCHED_MAX`] at most, and say where it stopped
+    /// MUST look at [`DeliveryFilter::searched_max`] at most, and say where it stopped
     /// (`conformance::delivery_search::a_search_is_bounded_and_goes_on_where_it_stopped`).
+    /// MUST find, count and change those whose event or its summary has what is searched for, and no others
+    /// (`conformance::delivery_search::deliveries_are_found_by_the_words_of_their_events`).
     async fn find_deliveries(
         &self,
         viewer: &Viewer,
@@ -152,6 +182,7 @@ pub trait DeliverySearch {
     /// MUST leave deliveries of webhooks that are not active as they are when they are to be retried
     /// (`conformance::delivery_search::those_of_inactive_webhooks_are_not_retried`).
     /// MUST discard pending and dead ones alone (`conformance::delivery_search::many_are_discarded_in_bounded_steps`).
+    /// MUST change those of the filter's ids alone (`conformance::delivery_search::those_that_were_chosen_are_changed`).
     /// MUST tell in a dry step what the same step would change, and change nothing
     /// (`conformance::delivery_search::a_dry_step_tells_what_would_be_changed`).
     async fn change_deliveries(

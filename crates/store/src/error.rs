@@ -18,7 +18,10 @@ pub enum StoreError {
     #[error("conflict: {0}")]
     Conflict(Conflict),
     /// The engine cannot be reached or is out of room. Nothing was written; trying again may help.
-    #[error("the store is unavailable: {context}")]
+    #[error(
+        "the store cannot be used ({context}), and nothing was written: try again in a moment; if it stays so, the node's log \
+         has the reason, such as a full disk or a database that is away"
+    )]
     Unavailable {
         /// The step that failed.
         context: String,
@@ -177,7 +180,9 @@ impl StoreError {
     /// The error with its cause, for the node's log only: the database's text must not reach a client.
     pub fn in_full(&self) -> String {
         match self {
-            Self::Unavailable { source, .. } => format!("{self}: {source}"),
+            Self::Unavailable { context, source } => {
+                format!("the store cannot be used ({context}): {source}")
+            }
             Self::Conflict(_) | Self::Corrupt(_) | Self::Unsupported(_) => self.to_string(),
         }
     }

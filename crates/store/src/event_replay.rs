@@ -14,6 +14,10 @@ use crate::error::StoreError;
 pub struct EventReplay {
     /// The event.
     pub event: EventRef,
+    /// The only listener to pass it on to; `None`: all of them.
+    pub only: Option<ListenerId>,
+    /// Whether webhooks that have a delivery of it are passed over, whatever became of that.
+    pub missed_only: bool,
     /// Epoch milliseconds.
     pub now_ms: EpochMs,
     /// Subscriptions that are looked at.
@@ -38,6 +42,12 @@ pub struct EventListeners {
 }
 
 impl EventListeners {
+    /// Whether a listener is passed over: it was looked at, or another one is wanted.
+    pub fn passes_over(&self, listener: &ListenerId, replay: &EventReplay) -> bool {
+        let is_other = replay.only.as_ref().is_some_and(|only| only != listener);
+        is_other || self.has(listener)
+    }
+
     /// Whether a listener is among them.
     pub fn has(&self, listener: &ListenerId) -> bool {
         self.reached.contains(listener) || self.left_out.contains(listener)
@@ -73,6 +83,10 @@ pub trait EventReplays {
     /// (`conformance::event_replay::an_event_reaches_each_of_its_listeners_once_more`).
     /// MUST leave out those that are inactive or have no room, and say so
     /// (`conformance::event_replay::listeners_without_room_are_left_out`).
+    /// MUST pass over all but the one that is wanted, if one is
+    /// (`conformance::event_replay::an_event_reaches_one_listener_alone_if_that_is_wanted`).
+    /// MUST pass over webhooks that have a delivery of it, if those that missed it are wanted
+    /// (`conformance::event_replay::a_webhook_gets_what_it_missed_once`).
     /// MUST change nothing in a dry run
     /// (`conformance::event_replay::a_dry_run_tells_who_would_get_an_event`).
     async fn replay_event(

@@ -19,6 +19,30 @@ pub struct Wanted {
     pub words: Vec<String>,
     /// The one state; `None`: any.
     pub standing: Option<Standing>,
+    /// Sources with such a trigger; `None`: any, and workflows.
+    pub trigger: Option<SourceTrigger>,
+    /// Sources of components that have a prop of this app, or a key that begins with its slug and a hyphen.
+    pub app: Option<String>,
+    /// Sources of components with this key.
+    pub component: Option<String>,
+}
+
+impl Wanted {
+    /// Whether it is about something that only sources have: then no workflow is wanted.
+    pub fn is_of_sources(&self) -> bool {
+        self.trigger.is_some() || self.app.is_some() || self.component.is_some()
+    }
+}
+
+/// A trigger that sources have by their props.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceTrigger {
+    /// A timer.
+    Timer,
+    /// An HTTP endpoint.
+    Http,
+    /// Neither: they run by events of others, or by hand.
+    Neither,
 }
 
 /// The owner of listed sources or workflows.
@@ -39,6 +63,8 @@ pub enum Standing {
     Paused,
     /// Their newest run that is kept has failed, whether or not they run on their triggers.
     Failing,
+    /// They run on their triggers, and their newest run that is kept has not failed.
+    Ok,
 }
 
 impl RunnableFilter {

@@ -16,7 +16,7 @@ use headwater_model::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::StoreError, progress::Progress, tenants::Viewer, trigger::Trigger,
+    error::StoreError, progress::Progress, run_facts::RunFacts, tenants::Viewer, trigger::Trigger,
     workflow_runs::OpenRun,
 };
 
@@ -121,7 +121,7 @@ pub enum RunOutcome {
     LimitExceeded(Limit),
     /// The worker was lost, and the run is not started again.
     Lost,
-    /// It was cancelled: a workflow only.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -132,6 +132,7 @@ impl From<&Outcome> for RunOutcome {
             Outcome::Threw { .. } => Self::Threw,
             Outcome::LimitExceeded { limit, .. } => Self::LimitExceeded(*limit),
             Outcome::Lost { .. } => Self::Lost,
+            Outcome::Cancelled { .. } => Self::Cancelled,
         }
     }
 }
@@ -204,6 +205,8 @@ pub struct EndedRun {
     pub has_scheduled: bool,
     /// The request behind it.
     pub origin: Origin,
+    /// Facts that lists do not filter by.
+    pub facts: RunFacts,
 }
 
 impl EndedRun {

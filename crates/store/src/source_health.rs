@@ -32,7 +32,7 @@ pub struct SourceHealth {
     pub recent: RecentRuns,
 }
 
-/// An event without its data.
+/// The newest event of a source or workflow, without its data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LastEvent {
     /// Its id.
@@ -63,6 +63,8 @@ pub struct WorkflowHealth {
     pub last_run: Option<RunRecord>,
     /// The start of the first of the runs that failed one after the other up to now; none if the last one succeeded.
     pub failing_since_ms: Option<EpochMs>,
+    /// The newest event on its ordinary channels.
+    pub last_event: Option<LastEvent>,
     /// Its runs that have not ended: [`OPEN_RUNS_COUNTED_MAX`] at most are counted.
     pub open_runs: u32,
     /// The next tick of any of its timers; none while it is not active.
@@ -87,7 +89,7 @@ pub trait SourcesHealth {
     ) -> Result<Vec<SourceHealth>, StoreError>;
 
     /// The health of each of these workflows, in their order. The cost depends on the number of workflows alone. A workflow
-    /// that is not there has no runs or ticks.
+    /// that is not there has no runs, events or ticks.
     /// MUST NOT show ticks of a workflow that is not active, and counts runs that wait
     /// (`conformance::workflow_runs::health_of_workflows_has_open_runs_and_the_next_tick`).
     async fn workflows_health(&self, ids: &[WorkflowId])

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use headwater_model::{
     hash::SecretHash,
-    id::{KeyId, UserId, WorkspaceId},
+    id::{KeyId, RunnableId, UserId, WorkspaceId},
     page::{Page, PageRequest},
     time::{EpochMs, EpochSeconds},
 };
@@ -140,6 +140,34 @@ pub struct DayUsage {
     pub usage: Usage,
 }
 
+/// Days for which the usage of a source or workflow is kept: a year and the same day of the year before.
+pub const RUNNABLE_USAGE_DAYS: u64 = 366;
+
+/// The cost of the runs of a source or workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunnableUsage {
+    /// The source or workflow.
+    pub runnable: RunnableId,
+    /// Its name.
+    pub name: String,
+    /// The days on which it had any, oldest first.
+    pub days: Vec<DayUsage>,
+}
+
+impl RunnableUsage {
+    /// That of these days together.
+    pub fn sum(&self) -> Usage {
+        sum_of(&self.days)
+    }
+}
+
+/// The cost of several days.
+pub fn sum_of(days: &[DayUsage]) -> Usage {
+    let mut sum = Usage::default();
+    days.iter().for_each(|day| sum.add(day.usage));
+    sum
+}
+
 /// Users, keys, workspaces and usage.
 #[async_trait]
 pub trait Tenants {
@@ -261,6 +289,17 @@ pub trait Tenants {
         since_ms: EpochMs,
         until_ms: EpochMs,
     ) -> Result<Vec<DayUsage>, StoreError>;
+
+    /// The same of each of the spender's sources and workflows that are there: those with most runs first, at most `limit`.
+    /// MUST count each run of a source for the source as well, and forget days that are older than
+    /// [`RUNNABLE_USAGE_DAYS`] at the next day's first run (`conformance::tenants::usage_is_told_by_source`).
+    async fn usage_by_runnable(
+        &self,
+        spender: &Spender,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
+        limit: u32,
+    ) -> Result<Vec<RunnableUsage>, StoreError>;
 
     /// Adds the cost of work that is not a run of a source, such as a single run of an action, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use headwater_model::{id::RunnableId, origin::Origin, time::EpochMs};
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    origin::Origin,
+    time::EpochMs,
+};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -144,6 +148,19 @@ pub trait WorkQueue {
         now_ms: EpochMs,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
+
+    /// Leases one invocation of a source or workflow, due or not; `None` if it has ended or somebody holds it.
+    /// MUST NOT lease one that is held by a lease that has not expired, nor one of another runnable
+    /// (`conformance::queue::one_invocation_is_claimed_by_its_id`).
+    /// MUST refuse with `LeaseLost` a caller that does not hold the runnable
+    /// (`conformance::queue::one_invocation_is_claimed_by_its_id`).
+    async fn claim_one(
+        &self,
+        lease: &RunnableLease,
+        term: LeaseTerm,
+        now_ms: EpochMs,
+        id: &InvocationId,
+    ) -> Result<Option<Claimed>, StoreError>;
 
     /// Sources and workflows with invocations that are due and not held by a living node, in the order of their ids,
     /// after `after`; at most `limit`. MUST reach every one of them when called with the last it found

@@ -1,8 +1,8 @@
 //! Styles and script, the same for every page: one file each, put together when the node is built, compressed once, and
-//! kept by browsers for good, since their address changes with their content. The editor is a file of its own, for the
-//! pages that have it.
+//! kept by browsers for good, since their address changes with their content. The script of forms and the editor are files
+//! of their own, for the pages that have them.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use axum::{
     extract::Path,
@@ -33,44 +33,68 @@ const JS: &str = concat!(
     include_str!("../assets/js/time.js"),
     include_str!("../assets/js/copy.js"),
     include_str!("../assets/js/keys.js"),
+    include_str!("../assets/js/recent.js"),
     include_str!("../assets/js/palette.js"),
     include_str!("../assets/js/stream.js"),
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/select.js"),
     include_str!("../assets/js/parts.js"),
-    include_str!("../assets/js/trial.js"),
-    include_str!("../assets/js/summary.js"),
-    include_str!("../assets/js/choice.js"),
-    include_str!("../assets/js/replace.js"),
-    include_str!("../assets/js/returning.js"),
-    include_str!("../assets/js/options.js"),
+    include_str!("../assets/js/log.js"),
     include_str!("../assets/js/busy.js"),
     include_str!("../assets/js/wait.js"),
     include_str!("../assets/js/editor.js"),
+    include_str!("../assets/js/forms.js"),
 );
 
-/// CodeMirror, as `cargo xtask vendor-editor` bundles it.
-const CODEMIRROR: &str = include_str!("../assets/vendor/codemirror.js");
+/// The same for pages with a form of props or of code.
+const FORMS_JS: &str = concat!(
+    "export const enable = (hw) => {\n",
+    include_str!("../assets/js/choice.js"),
+    include_str!("../assets/js/list.js"),
+    include_str!("../assets/js/popup.js"),
+    include_str!("../assets/js/chooser.js"),
+    include_str!("../assets/js/secret.js"),
+    include_str!("../assets/js/replace.js"),
+    include_str!("../assets/js/trial.js"),
+    include_str!("../assets/js/summary.js"),
+    include_str!("../assets/js/returning.js"),
+    include_str!("../assets/js/sending.js"),
+    include_str!("../assets/js/options.js"),
+    include_str!("../assets/js/draft.js"),
+    "};\n",
+);
+
+/// CodeMirror, as `cargo xtask vendor-editor` bundles it, and what makes a field of it.
+const CODEMIRROR: &str = concat!(
+    include_str!("../assets/vendor/codemirror.js"),
+    "\n",
+    include_str!("../assets/js/mount.js"),
+);
 
 /// A file of pages.
 pub(crate) struct Asset {
     name: &'static str,
     content_type: &'static str,
-    plain: &'static [u8],
+    plain: Cow<'static, str>,
     gzip: Vec<u8>,
     /// The beginning of the content's digest.
     hash: String,
 }
 
 impl Asset {
-    fn new(name: &'static str, content_type: &'static str, text: &'static str) -> Self {
+    fn new(
+        name: &'static str,
+        content_type: &'static str,
+        text: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let text = text.into();
         let hash = hex::encode(Sha256::digest(text.as_bytes()));
         Self {
             name,
             content_type,
-            plain: text.as_bytes(),
             gzip: compressed::gzip(text.as_bytes(), Compression::best()),
             hash: hash[..16].to_owned(),
+            plain: text,
         }
     }
 
@@ -80,10 +104,29 @@ impl Asset {
     }
 }
 
-pub(crate) static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("headwater.css", "text/css; charset=utf-8", CSS));
-pub(crate) static SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("headwater.js", "text/javascript; charset=utf-8", JS));
+pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "headwater.css",
+        "text/css; charset=utf-8",
+        without_comments(CSS),
+    )
+});
+pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "headwater.js",
+        "text/javascript; charset=utf-8",
+        without_comments(JS),
+    )
+});
+
+/// The script of forms of props and of code, which name its address.
+pub(crate) static FORMS: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "forms.js",
+        "text/javascript; charset=utf-8",
+        without_comments(FORMS_JS),
+    )
+});
 
 /// The editor of code and JSON; its fields name the address.
 pub(crate) static EDITOR: LazyLock<Asset> = LazyLock::new(|| {
@@ -94,12 +137,29 @@ pub(crate) static EDITOR: LazyLock<Asset> = LazyLock::new(|| {
     )
 });
 
+/// Styles or script of this crate without the comments that stand on lines of their own: browsers do not need them. What
+/// was written by others is served as it is, with its licences.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut is_comment = false;
+    for line in text.lines() {
+        let words = line.trim();
+        is_comment |= words.starts_with("/*");
+        if !is_comment && !words.is_empty() && !words.starts_with("//") {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        is_comment &= !words.ends_with("*/");
+    }
+    kept
+}
+
 /// Serves a file. One of another version is not there: a page of that version is old, too.
 pub(crate) async fn serve(
     Path((hash, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    let found = [&*STYLE, &*SCRIPT, &*EDITOR]
+    let found = [&*STYLE, &*SCRIPT, &*FORMS, &*EDITOR]
         .into_iter()
         .find(|asset| asset.name == name && asset.hash == hash);
     let Some(asset) = found else {
@@ -108,7 +168,7 @@ pub(crate) async fn serve(
     let is_small = compressed::is_accepted(&headers);
     let body = match is_small {
         true => asset.gzip.clone(),
-        false => asset.plain.to_vec(),
+        false => asset.plain.as_bytes().to_vec(),
     };
     let mut response = body.into_response();
     let headers = response.headers_mut();
@@ -124,4 +184,31 @@ pub(crate) async fn serve(
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_on_lines_of_their_own_are_not_served() {
+        let text = "/* One. */\na { b: c; } /* kept */\n\n  /** Two,\n   * long. */\n  // Three.\n  const d = \"//e\"; // kept\n";
+        let expected = "a { b: c; } /* kept */\n  const d = \"//e\"; // kept\n";
+        assert_eq!(without_comments(text), expected);
+    }
+
+    /// A comment that has code behind it would take that code with it, and one inside a text would be missed there.
+    #[test]
+    fn our_files_have_nothing_that_would_be_lost() {
+        for text in [CSS, JS, FORMS_JS] {
+            for line in text.lines().map(str::trim) {
+                let (has_begin, has_end) = (line.starts_with("/*"), line.contains("*/"));
+                assert!(!has_begin || !has_end || line.ends_with("*/"), "{line}");
+                assert_eq!(line.matches('`').count() % 2, 0, "{line}");
+            }
+            assert_eq!(text.matches("/*").count(), text.matches("*/").count());
+        }
+        assert!(!SCRIPT.plain.contains("/**") && SCRIPT.plain.len() < JS.len());
+        assert!(STYLE.plain.contains("--ground") && STYLE.plain.len() < CSS.len());
+    }
 }

@@ -15,6 +15,8 @@ pub(crate) enum Cookie {
     Theme,
     /// Whether payloads are hidden.
     Masking,
+    /// The workspace whose things lists show.
+    Workspace,
     /// A line that the next page shows once.
     Flash,
 }
@@ -60,6 +62,7 @@ impl Cookies {
             Cookie::Session => "",
             Cookie::Theme => "-theme",
             Cookie::Masking => "-masking",
+            Cookie::Workspace => "-workspace",
             Cookie::Flash => "-flash",
         };
         match self.is_tls {
@@ -79,7 +82,7 @@ impl Cookies {
     /// The header that sets a cookie.
     pub(crate) fn set(&self, cookie: Cookie, value: &str) -> HeaderValue {
         let age = match cookie {
-            Cookie::Session | Cookie::Masking => SESSION_S,
+            Cookie::Session | Cookie::Masking | Cookie::Workspace => SESSION_S,
             Cookie::Theme => THEME_S,
             Cookie::Flash => FLASH_S,
         };

@@ -15,6 +15,7 @@ pub(crate) use self::{
     basis::basis,
     choice::{Choice, Loaded, has_computed_options, is_chosen, known_choices},
     entered::{Entered, Part, field},
+    list::Items,
     schedule::{UNITS, ticks},
     value::{Given, Wrong, WrongKind, fill, missing, read_all},
 };

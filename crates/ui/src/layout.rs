@@ -146,6 +146,12 @@ fn top(visit: &Visit) -> Markup {
             a.button.primary href=(visit.to("/deploy")) { (icon(Icon::Plus)) "Deploy" }
             (person(visit))
         }
+        @if let Some(name) = visit.workspace_name() {
+            p.banner.scope {
+                span { (icon(Icon::Account)) "Lists show what lives in " b { (text::line(name)) } "." }
+                " " a href=(visit.with(&[("workspace", Some(""))])) { "Show everything of mine" }
+            }
+        }
         @if visit.is_masked {
             form.banner.masking method="post" action="/masking" {
                 input type="hidden" name="next" value=(visit.location);
@@ -153,6 +159,13 @@ fn top(visit: &Visit) -> Markup {
                 button name="hides" value="false" { "Show them" }
             }
         }
+        (unencrypted(visit))
+    }
+}
+
+/// The warning of a connection that others can read.
+pub(crate) fn unencrypted(visit: &Visit) -> Markup {
+    html! {
         @if !visit.cookies.are_safe() && !visit.is_local {
             p.banner { (icon(Icon::Warning)) "This connection is not encrypted: whoever is on the way can read the page and take over the session. Serve the node by TLS, and name its address with --public-url." }
         }
@@ -172,7 +185,7 @@ fn person(visit: &Visit) -> Markup {
                 @if !workspaces.is_empty() {
                     p.label { "Lists show what lives in" }
                     ul.choices {
-                        li { a href=(visit.with(&[("workspace", None)])) aria-current=[visit.workspace.is_none().then_some("true")] { "everything of mine" } }
+                        li { a href=(visit.with(&[("workspace", Some(""))])) aria-current=[visit.workspace.is_none().then_some("true")] { "everything of mine" } }
                         @for workspace in workspaces {
                             li {
                                 a href=(visit.with(&[("workspace", Some(workspace.id.as_str()))]))
@@ -189,6 +202,14 @@ fn person(visit: &Visit) -> Markup {
                     div.choices {
                         @for (theme, name) in Theme::ALL {
                             button.quiet name="theme" value=(name) aria-pressed=(visit.theme == theme) { (name) }
+                        }
+                    }
+                }
+                div data-times hidden {
+                    p.label { "Times" }
+                    div.choices {
+                        @for (value, name) in [("ago", "how long ago"), ("utc", "UTC"), ("local", "local time")] {
+                            button.quiet type="button" value=(value) { (name) }
                         }
                     }
                 }

@@ -30,6 +30,7 @@ mod shell;
 mod state;
 mod topic;
 mod visit;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -105,6 +106,7 @@ fn pages() -> Router<Arc<Ui>> {
             get(events::view_change::ask_to_delete).post(events::view_change::delete),
         )
         .merge(pages_of_sources())
+        .merge(pages_of_events_of_sources())
         .merge(pages_of_webhooks())
         .merge(pages_of_workflows())
         .merge(pages_of_data())
@@ -120,27 +122,6 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         )
         .route("/sources/{id}", get(sources::events::show))
         .route("/sources/{id}/events", get(sources::events::show))
-        .route("/sources/{id}/events/{event_id}", get(events::show::show))
-        .route(
-            "/sources/{id}/events/{event_id}/raw",
-            get(events::show::raw),
-        )
-        .route(
-            "/sources/{id}/events/{event_id}/compare",
-            get(events::compare::show),
-        )
-        .route(
-            "/sources/{id}/events/{event_id}/send",
-            get(events::send::show).post(events::send::submit),
-        )
-        .route(
-            "/sources/{id}/events/{event_id}/fixture",
-            get(events::fixture::show),
-        )
-        .route(
-            "/sources/{id}/events/{event_id}/delete",
-            get(events::delete::show).post(events::delete::submit),
-        )
         .route("/sources/{id}/logs", get(sources::logs::show))
         .route("/sources/{id}/runs", get(sources::runs::show))
         .route("/sources/{id}/errors", get(sources::errors::show))
@@ -154,6 +135,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
             post(sources::subscriptions::remove),
         )
         .route("/sources/{id}/versions", get(sources::versions::list))
+        .route(
+            "/sources/{id}/versions/refresh",
+            post(sources::refresh::submit),
+        )
         .route(
             "/sources/{id}/versions/{deployment}",
             get(sources::versions::show),
@@ -178,8 +163,41 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         )
         .route("/runs/{id}", get(runs::show::show))
         .route(
+            "/runs/{id}/cancel",
+            get(runs::cancel::ask).post(runs::cancel::submit),
+        )
+        .route(
             "/runs/{id}/again",
             get(runs::again::show).post(runs::again::submit),
+        )
+}
+
+fn pages_of_events_of_sources() -> Router<Arc<Ui>> {
+    Router::new()
+        .route("/sources/{id}/events/{event_id}", get(events::show::show))
+        .route(
+            "/sources/{id}/events/{event_id}/raw",
+            get(events::show::raw),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/compare",
+            get(events::compare::show),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/send",
+            get(events::send::show).post(events::send::submit),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/replay",
+            get(events::replay::show).post(events::replay::submit),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/fixture",
+            get(events::fixture::show),
+        )
+        .route(
+            "/sources/{id}/events/{event_id}/delete",
+            get(events::delete::show).post(events::delete::submit),
         )
 }
 
@@ -259,6 +277,10 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
             get(events::send::show).post(events::send::submit),
         )
         .route(
+            "/workflows/{id}/events/{event_id}/replay",
+            get(events::replay::show).post(events::replay::submit),
+        )
+        .route(
             "/workflows/{id}/events/{event_id}/fixture",
             get(events::fixture::show),
         )
@@ -288,7 +310,7 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
         )
         .route(
             "/workflows/{id}/runs/{run}/answer",
-            post(workflows::run_actions::answer),
+            post(workflows::run_answer::answer),
         )
 }
 

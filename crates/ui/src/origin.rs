@@ -8,6 +8,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use url::form_urlencoded;
 
 use crate::{problem::Problem, state::Ui, visit::host_of};
 
@@ -28,7 +29,7 @@ pub(crate) async fn check(State(ui): State<Arc<Ui>>, request: Request, next: Nex
         .into_response();
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if (!reads || request.uri().path() == "/live") && !is_same_origin(request.headers(), &host) {
+    if (!reads || is_of_script(request.uri())) && !is_same_origin(request.headers(), &host) {
         return Problem::new(
             StatusCode::FORBIDDEN,
             "This was sent by a page of another site",
@@ -38,6 +39,16 @@ pub(crate) async fn check(State(ui): State<Arc<Ui>>, request: Request, next: Nex
         .into_response();
     }
     next.run(request).await
+}
+
+/// Whether the script of a page asks: for a stream, for names, or to wait for the end of something.
+fn is_of_script(uri: &Uri) -> bool {
+    let query = uri.query().unwrap_or_default();
+    let waits = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "wait");
+    match uri.path() {
+        "/live" | "/search/names" => true,
+        path => waits && path.starts_with("/accounts/connects/"),
+    }
 }
 
 /// Whether a page of the same origin sent the request. Browsers say so themselves where the connection is safe; elsewhere
@@ -77,6 +88,25 @@ mod tests {
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
         is_same_origin(&headers.collect(), "node:3000")
+    }
+
+    #[test]
+    fn answers_to_script_are_not_for_other_sites() {
+        for (address, expected) in [
+            ("/live?of=changes:sources", true),
+            ("/search/names?q=a", true),
+            ("/accounts/connects/con_1?wait=25", true),
+            // A person may come to it from anywhere.
+            ("/accounts/connects/con_1", false),
+            ("/search?q=a", false),
+            ("/sources?wait=1", false),
+        ] {
+            assert_eq!(
+                is_of_script(&address.parse().unwrap()),
+                expected,
+                "{address}"
+            );
+        }
     }
 
     #[test]

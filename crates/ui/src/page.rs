@@ -11,6 +11,8 @@ pub(crate) mod home;
 pub(crate) mod live;
 pub(crate) mod masking;
 pub(crate) mod missing;
+mod picker;
+mod prefilled;
 mod reduced;
 pub(crate) mod runs;
 pub(crate) mod search;

@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod confirm;
+pub(crate) mod delivery;
 pub(crate) mod diff;
 pub(crate) mod differences;
 pub(crate) mod empty;

@@ -59,6 +59,14 @@ impl Visit {
         }
     }
 
+    /// The address of a list, in the same workspace, with the things of one state.
+    pub(crate) fn with_state(&self, path: &str, state: &str) -> String {
+        match &self.workspace {
+            Some(id) => format!("{path}?workspace={id}&state={state}"),
+            None => format!("{path}?state={state}"),
+        }
+    }
+
     /// The address of another page, in the same workspace.
     pub(crate) fn to(&self, path: &str) -> String {
         match &self.workspace {

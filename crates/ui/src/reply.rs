@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use headwater_model::id::WorkspaceId;
+use headwater_model::id::{EmitterId, WorkspaceId};
 use headwater_platform::LogPosition;
 use maud::Markup;
 use url::form_urlencoded::Serializer;
@@ -31,6 +31,16 @@ pub(crate) enum Section {
     Accounts,
     Data,
     Settings,
+}
+
+impl Section {
+    /// The part that an emitter's events belong to.
+    pub(crate) fn of_emitter(id: &EmitterId) -> Self {
+        match id {
+            EmitterId::Source(_) => Self::Sources,
+            EmitterId::Workflow(_) => Self::Workflows,
+        }
+    }
 }
 
 /// The stream of a page.

@@ -23,6 +23,7 @@ use crate::{
     reply::{Page, see_other},
     state::Ui,
     visit::{Theme, Visit, came_from, host_of, remote},
+    workspace,
 };
 
 /// Lets a request in and frames the page that answers it.
@@ -30,11 +31,19 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
     let accepts_gzip = compressed::is_accepted(request.headers());
     let host = host_of(&request);
     let from = remote(&ui.platform, request.extensions(), request.headers());
-    let visit = match visit(&ui, (&host, from), request.headers(), request.uri()).await {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let line = (request.uri(), reads);
+    let visit = match visit(&ui, (&host, from), request.headers(), line).await {
         Ok(visit) => Arc::new(visit),
         Err(error) => return Problem::from(error).bare().into_response(),
     };
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let kept = match reads {
+        true => workspace::kept(&visit, request.headers()),
+        false => None,
+    };
+    if reads && let Some(address) = workspace::address(&visit, request.headers()) {
+        return guarded(see_other(&address), &visit);
+    }
     request.extensions_mut().insert(Arc::clone(&visit));
     let answering = next.run(request);
     let mut response = match reads {
@@ -76,7 +85,15 @@ pub(crate) async fn enter(State(ui): State<Arc<Ui>>, mut request: Request, next:
             let gone = visit.cookies.remove(Cookie::Flash);
             response.headers_mut().append(header::SET_COOKIE, gone);
         }
+        if let Some(kept) = kept {
+            response.headers_mut().append(header::SET_COOKIE, kept);
+        }
     }
+    guarded(response, &visit)
+}
+
+/// The answer under its policy.
+fn guarded(mut response: Response, visit: &Visit) -> Response {
     headers::guard(response.headers_mut(), &visit.nonce);
     response
 }
@@ -100,7 +117,7 @@ async fn visit(
     ui: &Ui,
     (host, from): (&str, Remote),
     headers: &HeaderMap,
-    uri: &Uri,
+    (uri, reads): (&Uri, bool),
 ) -> Result<Visit, PlatformError> {
     let cookies = Cookies::of(ui, headers, host);
     let mut signed_in = match cookies.get(Cookie::Session) {
@@ -115,9 +132,9 @@ async fn visit(
     let theme = cookies
         .get(Cookie::Theme)
         .and_then(|name| Theme::parse(&name));
-    let query = uri.query().unwrap_or_default();
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
-    let workspace = pairs.find(|(name, _)| name == "workspace");
+    let came_from = came_from(headers, host);
+    let form = came_from.as_deref().filter(|_| !reads);
+    let workspace = workspace::of(uri.query(), form);
     let location = uri.path_and_query();
     let (location, progress) = taken_out(location.map_or("/", |location| location.as_str()));
     Ok(Visit {
@@ -130,8 +147,8 @@ async fn visit(
         now_ms: ui.env().now_ms(),
         location,
         progress,
-        workspace: workspace.and_then(|(_, id)| id.parse().ok()),
-        came_from: came_from(headers, host),
+        workspace,
+        came_from,
         cookies,
     })
 }
@@ -143,7 +160,5 @@ fn to_sign_in(visit: &Visit) -> Response {
         "/" => "/signin".to_owned(),
         _ => format!("/signin?next={next}"),
     };
-    let mut response = see_other(&target);
-    headers::guard(response.headers_mut(), &visit.nonce);
-    response
+    guarded(see_other(&target), visit)
 }

@@ -1,6 +1,6 @@
 //! The things that a page follows, as `/live?of=` lists them: the rows of one emitter or of all, and changes of what its parts show.
 
-use headwater_model::id::{EmitterId, InvocationId, SourceId, WorkspaceId};
+use headwater_model::id::{EmitterId, InvocationId, SourceId, WorkflowId, WorkspaceId};
 use headwater_platform::Change;
 
 /// Topics of one page.
@@ -15,6 +15,12 @@ pub(crate) enum Topic {
     Source(SourceId),
     /// All webhooks and their deliveries.
     Webhooks,
+    /// All workflows and their runs.
+    Workflows,
+    /// One workflow and its runs.
+    Workflow(WorkflowId),
+    /// All runs, of sources and of workflows.
+    Runs,
     /// A run of a workflow.
     Run(InvocationId),
 }
@@ -26,6 +32,9 @@ impl Topic {
             Self::Sources => "changes:sources".to_owned(),
             Self::Source(id) => format!("changes:{id}"),
             Self::Webhooks => "changes:webhooks".to_owned(),
+            Self::Workflows => "changes:workflows".to_owned(),
+            Self::Workflow(id) => format!("changes:{id}"),
+            Self::Runs => "changes:runs".to_owned(),
             Self::Run(id) => format!("changes:{id}"),
         }
     }
@@ -34,9 +43,14 @@ impl Topic {
         match name {
             "sources" => Some(Self::Sources),
             "webhooks" => Some(Self::Webhooks),
+            "workflows" => Some(Self::Workflows),
+            "runs" => Some(Self::Runs),
             id => {
                 let source = id.parse().ok().map(Self::Source);
-                source.or_else(|| id.parse().ok().map(Self::Run))
+                let workflow = || id.parse().ok().map(Self::Workflow);
+                source
+                    .or_else(workflow)
+                    .or_else(|| id.parse().ok().map(Self::Run))
             }
         }
     }
@@ -46,10 +60,20 @@ impl Topic {
         match (self, change) {
             (_, Change::Much)
             | (Self::Sources, Change::Source(..))
-            | (Self::Webhooks, Change::Webhook(..)) => true,
+            | (Self::Webhooks, Change::Webhook(..))
+            | (Self::Workflows, Change::Workflow(..) | Change::Run { .. })
+            | (Self::Runs, Change::Source(..) | Change::Run { .. }) => true,
             (Self::Source(own), Change::Source(id, _)) => own == id,
+            (Self::Workflow(own), Change::Workflow(id, _)) => own == id,
+            (Self::Workflow(own), Change::Run { workflow_id, .. }) => own == workflow_id,
             (Self::Run(own), Change::Run { run_id, .. }) => own == run_id,
-            (_, Change::Source(..) | Change::Run { .. } | Change::Webhook(..)) => false,
+            (
+                _,
+                Change::Source(..)
+                | Change::Workflow(..)
+                | Change::Run { .. }
+                | Change::Webhook(..),
+            ) => false,
         }
     }
 }
@@ -110,17 +134,23 @@ mod tests {
     fn topics_are_read_as_they_are_named() {
         let source = SourceId::new(EpochMs(1), 2);
         let run = InvocationId::new(EpochMs(1), 3);
+        let workflow = WorkflowId::new(EpochMs(1), 5);
         let all = [
             Topic::Sources,
             Topic::Webhooks,
+            Topic::Workflows,
+            Topic::Runs,
             Topic::Source(source.clone()),
+            Topic::Workflow(workflow),
             Topic::Run(run),
         ];
-        let names: Vec<_> = all.iter().map(Topic::name).collect();
-        let read = Topics::parse(&format!("source:{source},{}", names.join(","))).unwrap();
-        assert_eq!(read.rows, Some(EmitterId::Source(source)));
-        assert_eq!(read.changes, all);
-        assert_eq!(read.work, None);
+        for some in all.chunks(TOPICS_MAX) {
+            let names: Vec<_> = some.iter().map(Topic::name).collect();
+            let read = Topics::parse(&format!("source:{source},{}", names.join(","))).unwrap();
+            assert_eq!(read.rows, Some(EmitterId::Source(source.clone())));
+            assert_eq!(read.changes, some);
+            assert_eq!(read.work, None);
+        }
         for unreadable in [
             "",
             "sources",
@@ -159,5 +189,30 @@ mod tests {
         assert!(Topic::Webhooks.covers(&of_webhook));
         assert!(!Topic::Sources.covers(&of_webhook));
         assert!(Topic::Source(two).covers(&Change::Much));
+    }
+    #[test]
+    fn a_run_of_a_workflow_is_heard_of_by_its_workflow_and_by_all_runs() {
+        let [one, two] = [1, 2].map(|ms| WorkflowId::new(EpochMs(ms), 1));
+        let owner = Owner {
+            user_id: UserId::new(EpochMs(1), 1),
+            workspace_id: None,
+        };
+        let of_run = Change::Run {
+            workflow_id: one.clone(),
+            run_id: InvocationId::new(EpochMs(1), 1),
+            owner: owner.clone(),
+        };
+        let of_workflow = Change::Workflow(one.clone(), owner.clone());
+        for change in [&of_run, &of_workflow] {
+            assert!(Topic::Workflow(one.clone()).covers(change));
+            assert!(!Topic::Workflow(two.clone()).covers(change));
+            assert!(Topic::Workflows.covers(change));
+            assert!(!Topic::Sources.covers(change));
+        }
+        assert!(Topic::Runs.covers(&of_run));
+        assert!(!Topic::Runs.covers(&of_workflow));
+        let of_source = Change::Source(SourceId::new(EpochMs(1), 1), owner);
+        assert!(Topic::Runs.covers(&of_source));
+        assert!(!Topic::Workflows.covers(&of_source));
     }
 }

@@ -83,10 +83,25 @@ impl Visit {
         found.map(|(_, value)| value.into_owned())
     }
 
+    /// Whether the page's address has a parameter, empty or not.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let query = self.location.split_once('?').map(|(_, query)| query);
+        let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        pairs.any(|(key, _)| key == name)
+    }
+
     /// The child of a value that a tree begins with.
     pub(crate) fn first_child(&self) -> usize {
         let from = self.parameter("from");
         from.and_then(|from| from.parse().ok()).unwrap_or_default()
+    }
+
+    /// The name of the workspace whose things lists show, if the visitor is a member.
+    pub(crate) fn workspace_name(&self) -> Option<&str> {
+        let (id, signed_in) = (self.workspace.as_ref()?, self.signed_in.as_ref()?);
+        let workspaces = &signed_in.caller.identity.workspaces;
+        let chosen = workspaces.iter().find(|workspace| workspace.id == *id);
+        chosen.map(|workspace| workspace.name.as_str())
     }
 
     /// The path of the page, without its query.

@@ -15,6 +15,7 @@ pub(super) enum Rule {
     Contract,
     Invariant,
     Link,
+    Markup,
     Vendored,
 }
 

@@ -46,8 +46,8 @@ pub(crate) async fn list(
 
 /// Delivers the events of a time range again
 ///
-/// Repeats dead letters, and with `delivered` also successful deliveries, oldest event first. Not part
-/// of Pipedream's API.
+/// Repeats dead letters, and with `delivered` also successful deliveries, oldest event first. With `missed`, sends events of
+/// which the webhook has no delivery instead. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/replay",
@@ -63,10 +63,20 @@ pub(crate) async fn replay(
     PathId(id): PathId<WebhookId>,
     Params(request): Params<ReplayDeliveries>,
 ) -> DataReply<Replayed> {
+    if let Some(missed) = request.missed()? {
+        let sent = platform.send_missed(&caller, &id, missed).await?;
+        return data(Replayed {
+            replayed: sent.count,
+            is_capped: Some(sent.is_capped),
+        });
+    }
     let replayed = platform
         .replay_deliveries(&caller, &id, request.into())
         .await?;
-    data(Replayed { replayed })
+    data(Replayed {
+        replayed,
+        is_capped: None,
+    })
 }
 
 /// Shows a delivery

@@ -25,7 +25,7 @@ use crate::{
 /// Lists deliveries to all webhooks
 ///
 /// Those to webhooks that the caller created and those in its workspaces, newest first. A request looks at 10,000
-/// deliveries at most: `total_count` counts no further, and if `page_info.is_cut` is true, the page may be short, and its
+/// deliveries at most, with `q` at 1,000: `total_count` counts no further, and if `page_info.is_cut` is true, the page may be short, and its
 /// cursor leads to more. Not part of Pipedream's API.
 #[utoipa::path(
     get,
@@ -42,7 +42,7 @@ pub(crate) async fn list(
     Query(filter): Query<SearchDeliveries>,
     Params(request): Params<DeliveryRequest>,
 ) -> PageReply<Delivery> {
-    let filter = DeliveryFilter::from(filter);
+    let filter = DeliveryFilter::try_from(filter)?;
     let found = platform.find_deliveries(&caller, &filter, &page).await?;
     let counts = platform.count_deliveries(&caller, &filter).await?;
     let shown = shown(found, counts.total(), &page, request.expands_event());
@@ -89,7 +89,9 @@ pub(crate) async fn counts(
     Extension(caller): CallerExtension,
     Params(filter): Params<SearchDeliveries>,
 ) -> DataReply<DeliveryCounts> {
-    let counts = platform.count_deliveries(&caller, &filter.into()).await?;
+    let counts = platform
+        .count_deliveries(&caller, &filter.try_into()?)
+        .await?;
     data(counts.into())
 }
 
@@ -142,7 +144,7 @@ async fn change(
     let is_dry = request.is_dry();
     let request = headwater_platform::ChangeDeliveries {
         change,
-        filter: request.into(),
+        filter: request.try_into()?,
         is_dry,
     };
     let changed = platform.change_deliveries(caller, request).await?;

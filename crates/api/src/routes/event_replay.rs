@@ -12,8 +12,8 @@ use crate::{
 /// Sends events again to their listeners
 ///
 /// Up to 100 kept events of any sources and workflows, oldest first, to those who listen to their emitter and channel now:
-/// another run of each source and workflow, and the delivery to each webhook again, with the same `webhook-id`. A dry run
-/// tells who they are. Not part of Pipedream's API.
+/// another run of each source and workflow, and the delivery to each webhook again, with the same `webhook-id`; or to one
+/// of them alone, by `listener_id`. A dry run tells who they are. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/events/replay",

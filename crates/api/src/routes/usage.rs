@@ -11,7 +11,8 @@ use crate::{
 
 /// Shows the usage day by day
 ///
-/// The caller's usage, or that of the given workspace, of the last days, and the quota. Not part of Pipedream's API.
+/// The caller's usage, or that of the given workspace, of the last days, and the quota; on request, of each source and
+/// workflow, too. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/usage",
@@ -25,7 +26,16 @@ pub(crate) async fn show(
     Extension(caller): CallerExtension,
     Params(request): Params<UsageRequest>,
 ) -> DataReply<Usage> {
-    let days = request.days();
-    let usage = platform.daily_usage(&caller, request.workspace_id(), days);
-    data(usage.await?.into())
+    let (days, is_by_source) = (request.days(), request.is_by_source());
+    let workspace_id = request.workspace_id();
+    match is_by_source {
+        true => {
+            let usage = platform.usage_by_runnable(&caller, workspace_id, days);
+            data(usage.await?.into())
+        }
+        false => {
+            let usage = platform.daily_usage(&caller, workspace_id, days);
+            data(usage.await?.into())
+        }
+    }
 }

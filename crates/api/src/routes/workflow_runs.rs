@@ -116,15 +116,18 @@ async fn of_workflow(
     })
 }
 
-/// Cancels a run of a workflow
+/// Cancels a run
 ///
-/// Steps at work come to their end, waits end, and nothing further begins. A run that has ended stays as it is. Not part
-/// of Pipedream's API.
+/// Of a workflow, steps at work come to their end, waits end, and nothing further begins. Of a source, a run that waits ends
+/// without having begun, and one under way ends with its worker, as at its time limit: its events and its writes to
+/// `$.service.db` since its `$respond` count for nothing, and other runs of that worker start again; requests that it has sent
+/// and records that it wrote to data stores stay. A run that has ended stays as it is. Hooks, and requests that wait for a
+/// `$respond`, are not found before they end. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/runs/{id}/cancel",
     operation_id = "cancel_run",
-    tag = "Workflows",
+    tag = "Runs",
     params(("id" = id::Invocation, Path)),
     responses((status = 204, description = "It is cancelled, or had ended."), failure::NotFound),
 )]

@@ -7,7 +7,7 @@ use headwater_model::{
     time::EpochMs,
     webhook::{AttemptFailure, DeliveryState},
 };
-use headwater_platform::ReplayRequest;
+use headwater_platform::{MissedEvents, PlatformError, ReplayRequest};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -63,6 +63,44 @@ pub(crate) struct ReplayDeliveries {
     /// Also repeat successful deliveries, not only dead letters.
     #[serde(default, deserialize_with = "lenient::boolean")]
     delivered: Option<bool>,
+    /// Instead, send kept events of the webhook's sources and workflows of which it has no delivery, such as those that came
+    /// while it was paused: 1,000 at most, oldest first.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    missed: Option<bool>,
+    /// With `missed`: whether only to count them, and to send nothing.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    dry_run: Option<bool>,
+}
+
+impl ReplayDeliveries {
+    /// The request for what was missed, if it is one.
+    ///
+    /// # Errors
+    /// `Invalid` where fields do not go together, or `since` is absent.
+    pub(crate) fn missed(&self) -> Result<Option<MissedEvents>, PlatformError> {
+        let is_dry = self.dry_run.unwrap_or_default();
+        if !self.missed.unwrap_or_default() {
+            let reason =
+                "`dry_run` goes with `missed`; `GET /deliveries/counts` counts other deliveries";
+            return match is_dry {
+                true => Err(PlatformError::invalid("dry_run", reason)),
+                false => Ok(None),
+            };
+        }
+        if self.delivered.unwrap_or_default() {
+            let reason = "`delivered` and `missed` do not go together: give one of them";
+            return Err(PlatformError::invalid("delivered", reason));
+        }
+        let since_ms = self.since.ok_or_else(|| {
+            let reason = "`since` is required: a time in epoch milliseconds or ISO 8601";
+            PlatformError::invalid("since", reason)
+        })?;
+        Ok(Some(MissedEvents {
+            since_ms,
+            until_ms: self.until,
+            is_dry,
+        }))
+    }
 }
 
 impl From<ReplayDeliveries> for ReplayRequest {
@@ -78,8 +116,11 @@ impl From<ReplayDeliveries> for ReplayRequest {
 /// The result of a replay.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Replayed {
-    /// Deliveries that are pending again.
+    /// Deliveries that are pending again, or for the first time; in a dry run, those that would be.
     pub(crate) replayed: u64,
+    /// With `missed`: whether there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) is_capped: Option<bool>,
 }
 
 /// A delivery: one event for one webhook.

@@ -1,26 +1,32 @@
 //! Searching and changing deliveries over all webhooks, not part of Pipedream's API.
 
 use headwater_model::{
-    id::{EmitterId, EventId, WebhookId},
+    event_search::EventMatcher,
+    id::{EmitterId, EventId, WebhookId, WorkspaceId},
     time::EpochMs,
     webhook::{AnswerKind, DeliveryState},
 };
-use headwater_platform::{DeliveriesChanged, DeliveryFilter};
+use headwater_platform::{DeliveriesChanged, DeliveryFilter, PlatformError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{delivery::State, event::number_or_text, id, lenient};
+use super::{event::number_or_text, id, lenient};
 
 /// `GET /deliveries` and `GET /deliveries/counts`, besides pagination.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchDeliveries {
-    /// Only deliveries in this state.
-    #[param(inline, value_type = Option<State>)]
-    state: Option<DeliveryState>,
+    /// Only deliveries in one of these states, separated by commas: `pending`, `delivered`, `dead`, `discarded`.
+    state: Option<String>,
     /// Only those to this webhook.
     #[param(value_type = Option<id::Webhook>)]
     webhook_id: Option<WebhookId>,
+    /// Only those to webhooks in this workspace.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
     /// Only those of events of this source or workflow; `source_id` means the same.
     #[serde(alias = "source_id")]
     #[param(value_type = Option<id::Emitter>)]
@@ -40,32 +46,63 @@ pub(crate) struct SearchDeliveries {
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[param(value_type = Option<String>)]
     until: Option<EpochMs>,
+    /// Only those whose event or its summary has all of these words, in any case. A request reads 1,000 events at most.
+    q: Option<String>,
 }
 
-impl From<SearchDeliveries> for DeliveryFilter {
-    fn from(request: SearchDeliveries) -> Self {
-        Self {
-            state: request.state,
+impl TryFrom<SearchDeliveries> for DeliveryFilter {
+    type Error = PlatformError;
+
+    fn try_from(request: SearchDeliveries) -> Result<Self, PlatformError> {
+        Ok(Self {
+            ids: Vec::new(),
+            states: states(request.state.as_deref())?,
+            workspace_id: request.workspace_id.or(request.org_id),
             webhook_id: request.webhook_id,
             emitter: request.emitter_id,
             event: request.event_id,
             answer: request.status,
             since_ms: request.since,
             until_ms: request.until,
-        }
+            matcher: matcher(request.q.as_deref())?,
+        })
     }
+}
+
+/// The states of a list with commas.
+fn states(text: Option<&str>) -> Result<Vec<DeliveryState>, PlatformError> {
+    let words = text.into_iter().flat_map(|text| text.split(','));
+    let words = words.map(str::trim).filter(|word| !word.is_empty());
+    let state = |word: &str| {
+        let state = serde_json::from_value(word.into());
+        state.map_err(|_| {
+            let reason = format!(
+                "`{word}` is not a state of deliveries; give some of `pending`, `delivered`, `dead` and `discarded`, \
+                 separated by commas"
+            );
+            PlatformError::invalid("state", reason)
+        })
+    };
+    words.map(state).collect()
+}
+
+fn matcher(words: Option<&str>) -> Result<EventMatcher, PlatformError> {
+    EventMatcher::new(words.unwrap_or_default(), &[]).map_err(PlatformError::Invalid)
 }
 
 /// A selection of deliveries to retry or to discard, as `GET /deliveries` takes it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"state": "dead", "status": "5xx", "dry_run": true}))]
 pub(crate) struct ChangeDeliveries {
-    /// Only deliveries in this state; dead letters if it is left out.
-    #[schema(inline, value_type = Option<State>)]
-    state: Option<DeliveryState>,
+    /// Only deliveries in one of these states, separated by commas; dead letters if it is left out.
+    state: Option<String>,
     /// Only those to this webhook.
     #[schema(value_type = Option<id::Webhook>)]
     webhook_id: Option<WebhookId>,
+    /// Only those to webhooks in this workspace; `org_id` means the same.
+    #[serde(alias = "org_id")]
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
     /// Only those of events of this source or workflow; `source_id` means the same.
     #[serde(alias = "source_id")]
     #[schema(value_type = Option<id::Emitter>)]
@@ -84,6 +121,8 @@ pub(crate) struct ChangeDeliveries {
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required = false)]
     until: Option<EpochMs>,
+    /// Only those whose event or its summary has all of these words, in any case.
+    q: Option<String>,
     /// Whether only to count them, and to change nothing.
     #[serde(default, deserialize_with = "lenient::boolean")]
     dry_run: Option<bool>,
@@ -95,17 +134,22 @@ impl ChangeDeliveries {
     }
 }
 
-impl From<ChangeDeliveries> for DeliveryFilter {
-    fn from(request: ChangeDeliveries) -> Self {
-        Self {
-            state: request.state,
+impl TryFrom<ChangeDeliveries> for DeliveryFilter {
+    type Error = PlatformError;
+
+    fn try_from(request: ChangeDeliveries) -> Result<Self, PlatformError> {
+        Ok(Self {
+            ids: Vec::new(),
+            states: states(request.state.as_deref())?,
+            workspace_id: request.workspace_id,
             webhook_id: request.webhook_id,
             emitter: request.emitter_id,
             event: request.event_id,
             answer: request.status,
             since_ms: request.since,
             until_ms: request.until,
-        }
+            matcher: matcher(request.q.as_deref())?,
+        })
     }
 }
 
@@ -116,7 +160,7 @@ pub(crate) struct ChangedDeliveries {
     count: u64,
     /// Deliveries that are left as they are, because their webhook is not active.
     left_out: u64,
-    /// Whether a dry run stopped after 10,000 deliveries, and there may be more.
+    /// Whether a dry run stopped after 10,000 deliveries (with `q` after 1,000), and there may be more.
     is_capped: bool,
     /// Whether nothing was changed.
     dry_run: bool,
@@ -146,7 +190,7 @@ pub(crate) struct DeliveryCounts {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CappedCount {
     count: u64,
-    /// Whether counting stopped after 10,000, and there may be more.
+    /// Whether counting stopped after 10,000 (of deliveries by words after 1,000), and there may be more.
     is_capped: bool,
 }
 

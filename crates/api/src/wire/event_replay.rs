@@ -18,6 +18,10 @@ pub(crate) struct ReplayEvents {
     #[serde(default)]
     #[schema(required)]
     events: Vec<ReplayedEvent>,
+    /// The only listener that gets them; without it, all that listen do.
+    #[serde(default)]
+    #[schema(value_type = Option<id::Listener>)]
+    listener_id: Option<ListenerId>,
     /// Whether only to tell who would get them.
     #[serde(default, deserialize_with = "lenient::boolean")]
     dry_run: Option<bool>,
@@ -43,6 +47,7 @@ impl From<ReplayEvents> for headwater_platform::ReplayEvents {
         });
         Self {
             events: events.collect(),
+            only: request.listener_id,
             is_dry: request.dry_run.unwrap_or_default(),
         }
     }

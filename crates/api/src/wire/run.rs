@@ -64,6 +64,8 @@ pub(super) enum Outcome {
     },
     /// The worker was lost for a reason outside of this run.
     Lost { message: String },
+    /// Somebody cancelled the run; nothing of it counts but its log.
+    Cancelled { message: String },
 }
 
 /// An error that a component threw.
@@ -165,6 +167,7 @@ impl From<outcome::Outcome> for Outcome {
                 Self::LimitExceeded { limit, message }
             }
             outcome::Outcome::Lost { message } => Self::Lost { message },
+            outcome::Outcome::Cancelled { message } => Self::Cancelled { message },
         }
     }
 }

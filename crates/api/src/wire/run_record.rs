@@ -133,6 +133,29 @@ pub(crate) struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(inline)]
     caused_by: Option<Cause>,
+    /// The number of its starts: more than one after a lost worker or node, or with renewed credentials; none if it was
+    /// cancelled before it began.
+    starts: u32,
+    /// The time that it might take, in milliseconds. Absent for runs that are older than this field, and for those that did not
+    /// begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_limit_ms: Option<u64>,
+    /// The answer that it sent with `$respond`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<SentResponse>,
+    /// Keys of `$.service.db` that it set or deleted.
+    changed_keys: u32,
+    /// The names of the first 20 of these in their order, cut after 200 characters. Only where a run is shown by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_key_names: Option<Vec<String>>,
+}
+
+/// The answer of a run to its request.
+#[derive(Debug, Serialize, ToSchema)]
+struct SentResponse {
+    status: u16,
+    /// Bytes of its body, as the code gave it.
+    bytes: u64,
 }
 
 /// A run with its consequences, as far as they are still kept.
@@ -246,7 +269,7 @@ fn is_default(channel: &Channel) -> bool {
 impl From<headwater_platform::RunRecord> for Run {
     fn from(run: headwater_platform::RunRecord) -> Self {
         let ended = run.ended;
-        let trace = ended.origin.trace;
+        let (trace, facts) = (ended.origin.trace, ended.facts);
         Self {
             id: run.id,
             source_id: run.runnable,
@@ -265,6 +288,14 @@ impl From<headwater_platform::RunRecord> for Run {
             request_id: ended.origin.request_id().map(str::to_owned),
             trace_id: trace.map(|trace| format!("{:032x}", trace.trace_id)),
             caused_by: run.caused_by.map(Cause::from),
+            starts: facts.starts,
+            time_limit_ms: facts.time_limit_ms,
+            response: facts.response.map(|sent| SentResponse {
+                status: sent.status,
+                bytes: sent.bytes,
+            }),
+            changed_keys: facts.changed.count,
+            changed_key_names: None,
         }
     }
 }
@@ -282,8 +313,12 @@ impl Run {
 
 impl From<headwater_platform::RunView> for RunDetail {
     fn from(view: headwater_platform::RunView) -> Self {
+        let names = view.run.ended.facts.changed.keys.clone();
         Self {
-            run: Run::with_dropped(view.run),
+            run: Run {
+                changed_key_names: Some(names),
+                ..Run::with_dropped(view.run)
+            },
             events: view.events.into_iter().map(RunEvent::from).collect(),
             logs: view.logs.into_iter().map(RunLog::from).collect(),
             errors: view.errors.into_iter().map(RunError::from).collect(),
@@ -377,6 +412,7 @@ mod tests {
             "memory_limit",
             "output_limit",
             "lost",
+            "cancelled",
         ] {
             assert_eq!(shown(name), name);
         }

@@ -7,7 +7,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
-use headwater_platform::{ComponentInput, SourceView, Standing, Wanted};
+use headwater_platform::{ComponentInput, SourceTrigger, SourceView, Standing, Wanted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -146,10 +146,18 @@ pub(crate) struct SourcesRequest {
     org_id: Option<WorkspaceId>,
     /// Parts of the name, separated by spaces, in any case; all of them. Not part of Pipedream's API.
     q: Option<String>,
-    /// Only those that run on their triggers (`active`), that do not (`paused`), or whose newest run has failed
-    /// (`failing`). Not part of Pipedream's API.
+    /// Only those that run on their triggers (`active`), that do not (`paused`), whose newest run has failed
+    /// (`failing`), or that run on their triggers and have not failed (`ok`). Not part of Pipedream's API.
     #[param(inline)]
     state: Option<StandingChoice>,
+    /// Only sources with a timer, with an HTTP endpoint (`http`), or with neither. Not part of Pipedream's API.
+    #[param(inline)]
+    trigger: Option<TriggerChoice>,
+    /// Only sources whose component has a prop of this app, or a key that begins with its slug and a hyphen. Not part of
+    /// Pipedream's API.
+    app: Option<String>,
+    /// Only sources whose component has this key. Not part of Pipedream's API.
+    component: Option<String>,
     /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
@@ -161,7 +169,12 @@ impl SourcesRequest {
 
     /// The sources or workflows that are to be listed.
     pub(crate) fn wanted(&self) -> Wanted {
-        wanted(self.q.as_deref(), self.state)
+        Wanted {
+            trigger: self.trigger.map(Into::into),
+            app: self.app.clone(),
+            component: self.component.clone(),
+            ..wanted(self.q.as_deref(), self.state)
+        }
     }
 
     /// Whether sources are to be shown with their health.
@@ -176,10 +189,18 @@ impl SourcesRequest {
 pub(crate) struct WorkspaceSourcesRequest {
     /// Parts of the name, separated by spaces, in any case; all of them. Not part of Pipedream's API.
     q: Option<String>,
-    /// Only those that run on their triggers (`active`), that do not (`paused`), or whose newest run has failed
-    /// (`failing`). Not part of Pipedream's API.
+    /// Only those that run on their triggers (`active`), that do not (`paused`), whose newest run has failed
+    /// (`failing`), or that run on their triggers and have not failed (`ok`). Not part of Pipedream's API.
     #[param(inline)]
     state: Option<StandingChoice>,
+    /// Only sources with a timer, with an HTTP endpoint (`http`), or with neither. Not part of Pipedream's API.
+    #[param(inline)]
+    trigger: Option<TriggerChoice>,
+    /// Only sources whose component has a prop of this app, or a key that begins with its slug and a hyphen. Not part of
+    /// Pipedream's API.
+    app: Option<String>,
+    /// Only sources whose component has this key. Not part of Pipedream's API.
+    component: Option<String>,
     /// `health` adds `health` to each. Not part of Pipedream's API.
     expand: Option<String>,
 }
@@ -192,7 +213,12 @@ impl WorkspaceSourcesRequest {
 
     /// The sources that are to be listed.
     pub(crate) fn wanted(&self) -> Wanted {
-        wanted(self.q.as_deref(), self.state)
+        Wanted {
+            trigger: self.trigger.map(Into::into),
+            app: self.app.clone(),
+            component: self.component.clone(),
+            ..wanted(self.q.as_deref(), self.state)
+        }
     }
 }
 
@@ -203,6 +229,26 @@ enum StandingChoice {
     Active,
     Paused,
     Failing,
+    Ok,
+}
+
+/// The triggers that a list can be reduced to.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum TriggerChoice {
+    Timer,
+    Http,
+    Neither,
+}
+
+impl From<TriggerChoice> for SourceTrigger {
+    fn from(choice: TriggerChoice) -> Self {
+        match choice {
+            TriggerChoice::Timer => Self::Timer,
+            TriggerChoice::Http => Self::Http,
+            TriggerChoice::Neither => Self::Neither,
+        }
+    }
 }
 
 fn wanted(q: Option<&str>, state: Option<StandingChoice>) -> Wanted {
@@ -216,7 +262,9 @@ fn wanted(q: Option<&str>, state: Option<StandingChoice>) -> Wanted {
             StandingChoice::Active => Standing::Active,
             StandingChoice::Paused => Standing::Paused,
             StandingChoice::Failing => Standing::Failing,
+            StandingChoice::Ok => Standing::Ok,
         }),
+        ..Wanted::default()
     }
 }
 

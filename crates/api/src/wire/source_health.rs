@@ -26,7 +26,7 @@ pub(crate) struct SourceHealth {
     last_24_hours: RecentRuns,
 }
 
-/// The state of a workflow, from its newest runs.
+/// The state of a workflow, from its newest runs and events.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WorkflowHealth {
     /// Its newest run that has ended. Null if none is kept.
@@ -36,6 +36,9 @@ pub(crate) struct WorkflowHealth {
     /// last run succeeded, or if there is none.
     #[schema(required, value_type = Option<u64>)]
     failing_since_ms: Option<EpochMs>,
+    /// Its newest event on the default channel and those that its steps name. Null if none is kept.
+    #[schema(required)]
+    last_event: Option<LastEvent>,
     /// Its runs that have not ended; 1,000 at most are counted.
     open_runs: u32,
     /// The time of the next tick of any of its triggers, in epoch milliseconds. Null without schedules, and while it is not
@@ -49,13 +52,14 @@ impl From<headwater_platform::WorkflowHealth> for WorkflowHealth {
         Self {
             last_run: health.last_run.map(Run::from),
             failing_since_ms: health.failing_since_ms,
+            last_event: health.last_event.map(LastEvent::from),
             open_runs: health.open_runs,
             next_tick_at_ms: health.next_tick_at_ms,
         }
     }
 }
 
-/// The newest event of a source.
+/// The newest event of a source or workflow.
 #[derive(Debug, Serialize, ToSchema)]
 struct LastEvent {
     #[schema(value_type = id::Event)]
@@ -81,18 +85,23 @@ struct RecentRuns {
     at_least: bool,
 }
 
-impl From<headwater_platform::SourceHealth> for SourceHealth {
-    fn from(health: headwater_platform::SourceHealth) -> Self {
-        let last_event = health.last_event.map(|event| LastEvent {
+impl From<headwater_platform::LastEvent> for LastEvent {
+    fn from(event: headwater_platform::LastEvent) -> Self {
+        Self {
             id: event.id,
             indexed_at_ms: event.indexed_at_ms,
             event_name: event.channel,
             summary: event.summary,
-        });
+        }
+    }
+}
+
+impl From<headwater_platform::SourceHealth> for SourceHealth {
+    fn from(health: headwater_platform::SourceHealth) -> Self {
         Self {
             last_run: health.last_run.map(Run::from),
             failing_since_ms: health.failing_since_ms,
-            last_event,
+            last_event: health.last_event.map(LastEvent::from),
             next_tick_at_ms: health.next_tick_at_ms,
             last_24_hours: RecentRuns {
                 runs: health.recent.runs,

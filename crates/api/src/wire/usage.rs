@@ -1,8 +1,11 @@
 //! Usage day by day, not part of Pipedream's API.
 
 use chrono::DateTime;
-use headwater_model::{id::WorkspaceId, time::EpochMs};
-use headwater_platform::UsageView;
+use headwater_model::{
+    id::{RunnableId, WorkspaceId},
+    time::EpochMs,
+};
+use headwater_platform::{DayUsage, RunnableUsage, RunnablesUsageView, UsageView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -19,6 +22,9 @@ pub(crate) struct UsageRequest {
     /// The number of days up to today, 1 to 366; 30 by default.
     #[serde(default, deserialize_with = "lenient::integer")]
     days: Option<u32>,
+    /// With `source`, the usage of each source and workflow is shown as well.
+    #[param(inline)]
+    by: Option<UsageBy>,
     /// The workspace that is meant.
     #[param(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
@@ -32,9 +38,20 @@ impl UsageRequest {
         self.days.unwrap_or(DAYS_DEFAULT)
     }
 
+    pub(crate) fn is_by_source(&self) -> bool {
+        matches!(self.by, Some(UsageBy::Source))
+    }
+
     pub(crate) fn workspace_id(self) -> Option<WorkspaceId> {
         self.workspace_id.or(self.org_id)
     }
+}
+
+/// The parts of usage that are told apart.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum UsageBy {
+    Source,
 }
 
 /// The usage of the last days.
@@ -48,6 +65,34 @@ pub(crate) struct Usage {
     /// The time at which the quota begins anew, in epoch milliseconds: the end of today (UTC).
     #[schema(value_type = u64)]
     resets_at_ms: EpochMs,
+    /// With `by=source`: the 100 sources and workflows with most invocations, those first. They begin to be counted with this
+    /// field, and what is deleted is among the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<Vec<SourceUsage>>,
+    /// With `by=source`: the rest, such as single runs of actions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<UsageSum>,
+}
+
+/// The usage of a source or workflow.
+#[derive(Debug, Serialize, ToSchema)]
+struct SourceUsage {
+    /// That of the source or workflow.
+    #[schema(value_type = String)]
+    id: RunnableId,
+    name: String,
+    #[serde(flatten)]
+    sum: UsageSum,
+    /// The days with any, oldest first.
+    days: Vec<UsageDay>,
+}
+
+/// The usage of several days.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+struct UsageSum {
+    invocations: u64,
+    /// Wall-clock milliseconds of them.
+    compute_ms: u64,
 }
 
 /// The usage of a UTC day.
@@ -71,15 +116,53 @@ fn date(day: u64) -> String {
 
 impl From<UsageView> for Usage {
     fn from(view: UsageView) -> Self {
-        let days = view.days.into_iter().map(|told| UsageDay {
+        Self {
+            days: view.days.into_iter().map(UsageDay::from).collect(),
+            daily_invocations_quota: view.invocations_quota,
+            resets_at_ms: view.resets_at.to_ms(),
+            sources: None,
+            others: None,
+        }
+    }
+}
+
+impl From<RunnablesUsageView> for Usage {
+    fn from(view: RunnablesUsageView) -> Self {
+        let sources = view.runnables.into_iter().map(SourceUsage::from);
+        Self {
+            sources: Some(sources.collect()),
+            others: Some(view.others.into()),
+            ..view.all.into()
+        }
+    }
+}
+
+impl From<RunnableUsage> for SourceUsage {
+    fn from(of: RunnableUsage) -> Self {
+        Self {
+            sum: of.sum().into(),
+            id: of.runnable,
+            name: of.name,
+            days: of.days.into_iter().map(UsageDay::from).collect(),
+        }
+    }
+}
+
+impl From<DayUsage> for UsageDay {
+    fn from(told: DayUsage) -> Self {
+        Self {
             date: date(told.day),
             invocations: told.usage.invocations,
             compute_ms: told.usage.compute_ms,
-        });
+        }
+    }
+}
+
+impl From<headwater_platform::Usage> for UsageSum {
+    fn from(usage: headwater_platform::Usage) -> Self {
         Self {
-            days: days.collect(),
-            daily_invocations_quota: view.invocations_quota,
-            resets_at_ms: view.resets_at.to_ms(),
+            invocations: usage.invocations,
+            compute_ms: usage.compute_ms,
         }
     }
 }

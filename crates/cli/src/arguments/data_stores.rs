@@ -17,6 +17,7 @@ pub(crate) enum DataStoresCommand {
     /// Show the records of a data store
     Show {
         /// Data store: its name
+        #[arg(id = "data_store", value_name = "NAME")]
         name: String,
         /// Only records whose keys begin with this
         #[arg(long, value_name = "TEXT")]
@@ -25,11 +26,13 @@ pub(crate) enum DataStoresCommand {
     /// List the sources and workflows whose props name a data store
     Users {
         /// Data store: its name
+        #[arg(id = "data_store", value_name = "NAME")]
         name: String,
     },
     /// Print the value of a record
     Get {
         /// Data store: its name
+        #[arg(id = "data_store", value_name = "NAME")]
         name: String,
         /// Key of the record
         key: String,
@@ -37,6 +40,7 @@ pub(crate) enum DataStoresCommand {
     /// Write a record; the first one creates the data store
     Set {
         /// Data store: its name
+        #[arg(id = "data_store", value_name = "NAME")]
         name: String,
         /// Key of the record
         key: String,
@@ -49,6 +53,7 @@ pub(crate) enum DataStoresCommand {
     /// Delete a record, or a data store with all its records
     Delete {
         /// Data store: its name
+        #[arg(id = "data_store", value_name = "NAME")]
         name: String,
         /// Key of the record; without, the data store is deleted
         key: Option<String>,

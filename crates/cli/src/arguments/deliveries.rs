@@ -17,7 +17,16 @@ pub(crate) enum DeliveriesCommand {
     /// Retry a delivery now, or many; one that had ended starts its retry schedule again
     Retry(ChangeDeliveriesArguments),
     /// Give up a pending or dead delivery, or many; only a retry brings them back
-    Discard(ChangeDeliveriesArguments),
+    Discard(DiscardDeliveriesArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiscardDeliveriesArguments {
+    #[command(flatten)]
+    pub(crate) change: ChangeDeliveriesArguments,
+    /// With --all: do not ask first; it is asked at a terminal only
+    #[arg(short, long, requires = "all")]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -40,7 +49,7 @@ pub(crate) struct ChangeDeliveriesArguments {
         required_unless_present = "all",
         // A flag that requires `--all` is let through where that conflicts.
         conflicts_with_all = [
-            "all", "webhook", "state", "source", "event", "status", "since", "until", "dry_run",
+            "all", "webhook", "state", "source", "event", "status", "since", "until", "query", "dry_run",
         ]
     )]
     pub(crate) delivery: Option<String>,
@@ -59,9 +68,9 @@ pub(crate) struct ChangeDeliveriesArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeliveriesFilter {
-    /// Only deliveries in this state
-    #[arg(long)]
-    pub(crate) state: Option<DeliveryState>,
+    /// Only deliveries in these states, separated by commas
+    #[arg(long, value_name = "STATES", value_delimiter = ',')]
+    pub(crate) state: Vec<DeliveryState>,
     /// Only those of events of this source: its id or name
     #[arg(long, value_name = "ID_OR_NAME")]
     pub(crate) source: Option<String>,
@@ -78,6 +87,9 @@ pub(crate) struct DeliveriesFilter {
     /// Only those dispatched until then
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
+    /// Only those whose event or its summary has all of these words, in any case
+    #[arg(short = 'q', long, value_name = "WORDS")]
+    pub(crate) query: Option<String>,
 }
 
 /// As the API names them.

@@ -41,6 +41,9 @@ pub(crate) struct DevArguments {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
+    /// Deploy a source that nothing here can start but a run by hand: its events go to Pipedream's servers
+    #[arg(long)]
+    pub(crate) anyway: bool,
     /// Delete the source at the end, instead of leaving it deployed
     #[arg(long)]
     pub(crate) delete_on_exit: bool,

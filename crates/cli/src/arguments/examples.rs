@@ -117,6 +117,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater runs describe inv_0353EGSpi9g90AUy4Uw1RJ"],
     ),
     (
+        "runs cancel",
+        &["headwater runs cancel inv_0353EGSpi9g90AUy4Uw1RJ"],
+    ),
+    (
         "runs replay",
         &[
             "headwater runs replay inv_0353EGSpi9g90AUy4Uw1RJ",
@@ -310,6 +314,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("nodes drain", &["headwater nodes drain n_4f1c9a02"]),
     ("nodes undrain", &["headwater nodes undrain n_4f1c9a02"]),
     (
+        "usage",
+        &["headwater usage --days 30", "headwater usage --by source"],
+    ),
+    (
         "audit",
         &["headwater audit --action source.deploy --since 1h"],
     ),
@@ -331,6 +339,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["headwater login https://hooks.example.com --profile work"],
     ),
     ("logout", &["headwater logout --profile work"]),
+    ("profiles list", &["headwater profiles list"]),
+    ("profiles use", &["headwater profiles use work"]),
     ("man", &["headwater man man1/"]),
     ("workflows init", &["headwater workflows init greet"]),
     ("workflows check", &["headwater workflows check greet"]),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 /// The address of a node, unless another is named.
 pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:3000";
@@ -68,20 +68,37 @@ pub(crate) struct Global {
     /// Print `data` of the API's answer as JSON instead of a table
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Show tables whole: all columns, and times instead of ages
+    /// Show tables whole (wide: all columns, and times instead of ages), or these of their columns: -o name,state
     #[arg(
         short = 'o',
         long,
         global = true,
-        value_name = "FORMAT",
+        value_name = "wide|COLUMN,…",
+        value_parser = OutputFormat::parse,
         conflicts_with = "json"
     )]
     pub(crate) output: Option<OutputFormat>,
 }
 
 /// Forms of a table.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone)]
 pub(crate) enum OutputFormat {
-    /// Whole, as it is when it goes to a file or a program
+    /// Whole, as it is when it goes to a file or a program.
     Wide,
+    /// With these columns.
+    Columns(Vec<String>),
+}
+
+impl OutputFormat {
+    fn parse(given: &str) -> Result<Self, String> {
+        if given == "wide" {
+            return Ok(Self::Wide);
+        }
+        let columns = given.split(',').map(|column| column.trim().to_owned());
+        let columns: Vec<_> = columns.collect();
+        match columns.iter().any(String::is_empty) {
+            true => Err("give wide, or names of columns with commas between them".to_owned()),
+            false => Ok(Self::Columns(columns)),
+        }
+    }
 }

@@ -10,6 +10,9 @@ pub(crate) struct ReplayEventsArguments {
     /// Events by their ids, up to 100
     #[arg(value_name = "ID", required = true)]
     pub(crate) events: Vec<String>,
+    /// Send them to this listener alone: its id, or the name of a webhook or source
+    #[arg(long, value_name = "LISTENER")]
+    pub(crate) to: Option<String>,
     /// Tell who would get them, and send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

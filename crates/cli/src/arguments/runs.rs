@@ -22,6 +22,8 @@ pub(crate) enum RunsCommand {
     Describe(RunArgument),
     /// Do a run again, on the code of now; with --same on that of then, of a source as a trial whose events go nowhere
     Replay(ReplayOneRunArguments),
+    /// Cancel a run that has not ended: of a source with its worker, of a workflow once the steps at work have ended
+    Cancel(RunArgument),
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +123,7 @@ pub(crate) enum RunOutcome {
     MemoryLimit,
     OutputLimit,
     Lost,
+    Cancelled,
 }
 
 /// As the API names them.

@@ -80,7 +80,15 @@ pub(crate) enum MembersCommand {
     /// Add a member
     Add(MemberArguments),
     /// Remove a member; things that they created in the workspace stay there
-    Remove(MemberArguments),
+    Remove(RemoveMemberArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveMemberArguments {
+    #[command(flatten)]
+    pub(crate) member: MemberArguments,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
 }
 
 #[derive(Debug, Args)]
@@ -122,7 +130,8 @@ pub(crate) enum KeysCommand {
         /// Key: its id, or its name if it is unique among yours
         #[arg(value_name = "ID_OR_NAME")]
         key: String,
-        /// Do not ask before revoking the key that this command uses (--api-key or HEADWATER_API_KEY)
+        /// Do not ask before revoking; it is asked at a terminal, and before the key that this command uses (--api-key or
+        /// HEADWATER_API_KEY) anywhere
         #[arg(short, long)]
         yes: bool,
     },

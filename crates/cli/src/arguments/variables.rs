@@ -15,7 +15,7 @@ pub(crate) enum VariablesCommand {
     /// Set a variable; steps and expressions read it as `process.env.NAME`
     Set {
         /// Variable: its name, or NAME=VALUE
-        #[arg(value_name = "NAME")]
+        #[arg(id = "variable", value_name = "NAME")]
         name: String,
         /// Value, @FILE, or @- for standard input; a value that begins with @ is written with a second one
         /// in front. Without a value you are asked for it, hidden
@@ -26,7 +26,7 @@ pub(crate) enum VariablesCommand {
     /// Delete a variable
     Delete {
         /// Variable: its name
-        #[arg(value_name = "NAME")]
+        #[arg(id = "variable", value_name = "NAME")]
         name: String,
         #[command(flatten)]
         confirmed: Confirmed,

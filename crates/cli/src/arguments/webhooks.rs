@@ -151,7 +151,7 @@ pub(crate) struct ReplayArguments {
     pub(crate) webhook: String,
     /// Events of this time and later: 90s, 30m or 1h ago, or 2026-01-31T12:00:00Z, 2026-01-31 or epoch milliseconds
     /// [default: all dead letters]
-    #[arg(long, value_name = "TIME", required_if_eq("delivered", "true"))]
+    #[arg(long, value_name = "TIME", required_if_eq_any([("delivered", "true"), ("missed", "true")]))]
     pub(crate) since: Option<String>,
     /// Events until this time, given likewise [default: now]
     #[arg(long, value_name = "TIME")]
@@ -159,6 +159,12 @@ pub(crate) struct ReplayArguments {
     /// Also repeat successful deliveries, not only dead letters
     #[arg(long)]
     pub(crate) delivered: bool,
+    /// Send kept events of which it has no delivery instead, such as those that came while it was paused
+    #[arg(long, conflicts_with = "delivered")]
+    pub(crate) missed: bool,
+    /// Count them, and send nothing
+    #[arg(long, requires = "missed")]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

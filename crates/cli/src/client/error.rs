@@ -46,6 +46,7 @@ pub(crate) struct ApiError {
     message: String,
     param: Option<String>,
     stack: Option<String>,
+    request_id: Option<String>,
 }
 
 /// No answer, or only half of one.
@@ -62,12 +63,43 @@ struct ErrorBody {
 }
 
 impl ClientError {
+    /// The refusal with this answer.
+    #[cfg(test)]
+    pub(crate) fn of_answer(status: u16, body: &str) -> Self {
+        ApiError::from_body(status, body).into()
+    }
+
     /// A node that gave no answer, or half of one.
     pub(super) fn unreachable(url: &Url, source: reqwest::Error) -> Self {
         Self::from(Unreachable {
             url: url.clone(),
             reason: innermost(&source.without_url()),
         })
+    }
+
+    /// The kind of failure, for programs.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Api(error) if error.code.is_empty() => "unexpected_answer",
+            Self::Api(error) => &error.code,
+            Self::Unreachable(_) | Self::Silent { .. } => "unreachable",
+        }
+    }
+
+    /// The parameter at fault, if it is one's.
+    pub(crate) fn param(&self) -> Option<&str> {
+        match self {
+            Self::Api(error) => error.param.as_deref(),
+            Self::Unreachable(_) | Self::Silent { .. } => None,
+        }
+    }
+
+    /// The id of the request in the node's log, if the fault is the node's.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        match self {
+            Self::Api(error) => error.request_id.as_deref(),
+            Self::Unreachable(_) | Self::Silent { .. } => None,
+        }
     }
 
     /// The stack of the component that threw, if one did.
@@ -128,10 +160,13 @@ impl ClientError {
             }
             Self::Api(_) => None,
         };
-        let steps = [self.hint(), doctor].into_iter().flatten();
-        steps
-            .map(str::to_owned)
-            .reduce(|hint, doctor| format!("{hint}; {doctor}"))
+        let doctor = match (doctor, self.request_id()) {
+            (Some(doctor), Some(id)) => Some(format!("{doctor}, whose log has the request {id}")),
+            (doctor, _) => doctor.map(str::to_owned),
+        };
+        let steps = [self.hint().map(str::to_owned), doctor];
+        let steps = steps.into_iter().flatten();
+        steps.reduce(|hint, doctor| format!("{hint}; {doctor}"))
     }
 
     /// The person's next step.
@@ -290,8 +325,7 @@ fn sentence(message: &str, param: Option<&str>) -> String {
             format!("{param} {message}")
         }
         Some(param) if names(message, param) => message.to_owned(),
-        Some(flag) if flag.starts_with("--") => format!("{message} ({flag})"),
-        Some(param) => format!("{message} (parameter {param})"),
+        Some(param) => format!("{param}: {message}"),
         None => message.to_owned(),
     }
 }
@@ -309,7 +343,7 @@ mod tests {
     fn the_nodes_message_is_kept() {
         let body = r#"{"error":{"code":"threw","message":"boom","param":"url","stack":"at x"}}"#;
         let error = ClientError::from(ApiError::from_body(422, body));
-        assert_eq!(error.to_string(), "boom (parameter url)");
+        assert_eq!(error.to_string(), "url: boom");
         assert_eq!(
             sentence("is empty", Some("fields.token")),
             "fields.token is empty"
@@ -347,8 +381,8 @@ mod tests {
             naming_flags(error.into(), filters).to_string()
         };
         let given = [("min_ms", "x".to_owned())];
-        assert_eq!(told(&given), "no such state (--min-ms)");
-        assert_eq!(told(&[]), "no such state (parameter min_ms)");
+        assert_eq!(told(&given), "--min-ms: no such state");
+        assert_eq!(told(&[]), "min_ms: no such state");
     }
 
     #[test]

@@ -191,7 +191,7 @@ fn question(name: &str, users: &[Value]) -> String {
     format!("Delete account {name} and revoke its tokens?{uses}")
 }
 
-fn listing(accounts: &[Value]) -> String {
+fn listing(accounts: &[Value]) -> table::Listing {
     let rows = accounts.iter().map(|account| {
         vec![
             text(account, "id").to_owned(),

@@ -22,14 +22,14 @@ pub(super) async fn run(session: &Session, arguments: AppsArguments) -> Result<E
     }
     session.print(&Value::from(apps.data.clone()), |_| {
         match (apps.data.as_slice(), asked(&apps.data, wanted.as_deref())) {
-            ([app], _) | (_, Some(app)) => described(app),
+            ([app], _) | (_, Some(app)) => Ok(described(app)),
             (several, None) => listing(several),
         }
     })?;
     Ok(Exit::Success)
 }
 
-fn listing(apps: &[Value]) -> String {
+fn listing(apps: &[Value]) -> table::Listing {
     let rows = apps.iter().map(|app| {
         let fields = app["fields"].as_array().into_iter().flatten();
         let names: Vec<_> = fields.map(|field| text(field, "name")).collect();
@@ -68,8 +68,8 @@ fn described(app: &Value) -> String {
     }
     let fields = fields
         .iter()
-        .map(|one| vec![text(one, "name").to_owned(), about(one)]);
-    let fields = table::report(&["field", "meaning"], fields.collect());
+        .map(|one| [text(one, "name").to_owned(), about(one)]);
+    let fields = table::pairs(["field", "meaning"], fields.collect());
     format!("{card}\n\n{fields}")
 }
 

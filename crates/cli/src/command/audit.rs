@@ -92,7 +92,7 @@ mod tests {
             "actor": {"via": "key", "username": "x".repeat(64)},
             "target": {"id": "dc_1", "name": "y".repeat(256)},
         });
-        let shown = table::listing(&["time", "action", "actor", "target"], vec![row(&record)]);
+        let shown = table::part(&["time", "action", "actor", "target"], vec![row(&record)]);
         let widths: Vec<usize> = shown.lines().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width <= 80), "{shown}");
         assert!(shown.contains("2023-11-14T22:13:20 "), "{shown}");

@@ -4,16 +4,17 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use clap::{Arg, CommandFactory as _};
+use clap::Arg;
 
-use crate::arguments::Cli;
+use crate::arguments::{self, ServeArguments};
 use crate::exit::Exit;
 use crate::output;
+use crate::serve::help::VARIABLES;
 
 const HEAD: &str = "\
 # Configuration
 
-Every option of `headwater serve` can be given in three places; the first of them counts: a flag, an environment variable,
+An option of `headwater serve` can be given in three places; the first of them counts: a flag, an environment variable,
 a key of the TOML file that `--config FILE` names. The file's keys are the flags with underscores:
 
 ```toml
@@ -22,9 +23,16 @@ public_url = \"https://headwater.example.com\"
 allow_private_network = [\"10.0.0.0/8\"]
 ```
 
-A node shows the options that it runs with at `/settings/node` of the [web UI](web-ui.md), without secrets.
+A node shows the options that it runs with at `/settings/node` of the [web UI](web-ui.md), without secrets. `headwater
+serve --help` has the same options under the same headings.
 
 <!-- Written by `cargo xtask configuration` from the options' own texts. -->
+";
+
+const FURTHER: &str = "\
+## Variables besides the options
+
+The node reads these from its environment only.
 ";
 
 pub(crate) fn run() -> Result<Exit> {
@@ -34,21 +42,40 @@ pub(crate) fn run() -> Result<Exit> {
 
 /// The page as Markdown.
 fn page() -> String {
-    let command = Cli::command();
+    let command = arguments::command();
     let serve = command.find_subcommand("serve");
     let options = serve.into_iter().flat_map(clap::Command::get_arguments);
+    let options: Vec<_> = options
+        .filter(|option| !option.is_hide_set())
+        .filter_map(|option| Some((option.get_help_heading()?, option)))
+        .collect();
+    let mut themes: Vec<&str> = Vec::new();
+    for (theme, _) in &options {
+        if !themes.contains(theme) {
+            themes.push(theme);
+        }
+    }
     let mut page = HEAD.to_owned();
-    for option in options.filter(|option| !option.is_hide_set()) {
-        section(&mut page, option);
+    for theme in themes {
+        let _ = write!(page, "\n## {theme}\n");
+        let of_theme = options.iter().filter(|(of, _)| *of == theme);
+        // As in the help, those of every command come first.
+        let (of_all, own): (Vec<_>, Vec<_>) =
+            of_theme.partition(|(_, option)| option.is_global_set());
+        for (_, option) in of_all.into_iter().chain(own) {
+            section(&mut page, option);
+        }
+    }
+    let _ = write!(page, "\n{FURTHER}");
+    for (name, meaning) in VARIABLES {
+        let _ = write!(page, "\n### {name}\n\n");
+        explain(&mut page, meaning);
     }
     page
 }
 
 fn section(page: &mut String, option: &Arg) {
-    let Some(flag) = option
-        .get_long()
-        .filter(|flag| !["config", "check"].contains(flag))
-    else {
+    let Some(flag) = option.get_long() else {
         return;
     };
     let value = option.get_value_names().into_iter().flatten().next();
@@ -62,14 +89,25 @@ fn section(page: &mut String, option: &Arg) {
         (Some(value), false) => format!(" {value}"),
         (None, _) => String::new(),
     };
-    let _ = write!(page, "\n## --{flag}\n\n`--{flag}{value}`");
+    let _ = write!(page, "\n### --{flag}\n\n`--{flag}{value}`");
     if let Some(variable) = option.get_env() {
         let _ = write!(page, ", `{}`", variable.to_string_lossy());
     }
-    let _ = writeln!(page, ", `{}` in the file.\n", flag.replace('-', "_"));
-    let help = option.get_long_help().or_else(|| option.get_help());
-    let help = help.map(ToString::to_string).unwrap_or_default();
-    let text = help.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let key = option.get_id().as_str();
+    match ServeArguments::is_in_file(key) {
+        true => _ = writeln!(page, ", `{key}` in the file.\n"),
+        false => page.push_str("; not in the file.\n\n"),
+    }
+    let help = option.get_help().map(ToString::to_string);
+    let help = help.unwrap_or_default();
+    let default = option.get_default_values().first();
+    let default = default.map(|value| format!(" [default: {}]", value.to_string_lossy()));
+    explain(page, &(help + &default.unwrap_or_default()));
+}
+
+/// The text of an option or a variable, with its default in a sentence of its own.
+fn explain(page: &mut String, text: &str) {
+    let text = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let (text, note) = match text
         .strip_suffix(']')
         .and_then(|text| text.rsplit_once(" ["))
@@ -122,6 +160,22 @@ mod tests {
         let page = page();
         assert!(page.contains("`--listen ADDRESS`, `HEADWATER_LISTEN`, `listen` in the file."));
         assert!(page.contains("`--allow-private-network[=CIDR,…]`"));
-        assert!(!page.contains("## --config") && !page.contains("## --check"));
+        let data_dir = "`--data-dir DIR`, `HEADWATER_DATA_DIR`; not in the file.\n\nFolder for all data of the node; created if \
+                        it is missing. Default: `./headwater-data`.";
+        assert!(page.contains(data_dir), "{page}");
+        assert!(page.contains("### HEADWATER_SECRET_KEY"));
+        for absent in ["--config", "--check", "--url", "--json"] {
+            assert!(!page.contains(&format!("## {absent}\n")), "{absent}");
+        }
+    }
+
+    #[test]
+    fn each_option_is_below_its_theme() {
+        let page = page();
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+        let mail = place("\n## Mail\n")..place("\n## Objects in S3\n");
+        assert!(mail.contains(&place("\n### --smtp-listen\n")));
+        let data = place("\n## Data and database\n")..place("\n## Several nodes\n");
+        assert!(data.contains(&place("\n### --data-dir\n")));
     }
 }

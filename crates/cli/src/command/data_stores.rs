@@ -42,8 +42,8 @@ pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Re
         DataStoresCommand::Delete {
             name,
             key: Some(key),
-            ..
-        } => delete_record(session, &name, &key).await?,
+            confirmed,
+        } => delete_record(session, &name, &key, confirmed.yes).await?,
     }
     Ok(Exit::Success)
 }
@@ -112,7 +112,8 @@ async fn set(session: &Session, name: &str, record: Value) -> Result<()> {
     Ok(())
 }
 
-async fn delete_record(session: &Session, name: &str, key: &str) -> Result<()> {
+async fn delete_record(session: &Session, name: &str, key: &str, yes: bool) -> Result<()> {
+    confirm::deletion(&format!("Delete record {key} of data store {name}?"), yes)?;
     let path = ["data_stores", name, "record"];
     let record = json!({"key": key});
     let client = &session.client;

@@ -12,11 +12,13 @@ use serde_json::{Value, json};
 
 use crate::arguments::{
     ChangeDeliveriesArguments, DeliveriesArguments, DeliveriesCommand, DeliveriesFilter,
-    ListDeliveriesArguments,
+    DiscardDeliveriesArguments, ListDeliveriesArguments,
 };
 use crate::client;
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
+use crate::question;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
@@ -26,6 +28,8 @@ use crate::webhook;
 
 /// An attempt has 15 s; others of the webhook may be in front of it.
 const ATTEMPTED_WITHIN: Duration = Duration::from_secs(20);
+/// Characters of an event that a table shows.
+const DATA_CHARS: usize = 80;
 const ATTEMPT_LOOKED_FOR_EVERY: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(session: &Session, arguments: DeliveriesArguments) -> Result<Exit> {
@@ -56,12 +60,14 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
         "state",
         "webhook",
         "event",
+        "data",
         "channel",
         "attempts",
         "last answer",
+        "next",
         "dispatched",
     ];
-    let yielding = ["channel", "event", "dispatched"];
+    let yielding = ["channel", "event", "dispatched", "attempts", "data", "next"];
     let names = match session.json {
         true => BTreeMap::new(),
         // Those of webhooks that the caller may not list stay ids.
@@ -103,7 +109,8 @@ async fn retry(session: &Session, arguments: &ChangeDeliveriesArguments) -> Resu
         change_all(session, "retry", arguments).await?;
         return Ok(Exit::Success);
     };
-    let (delivery, has_ended) = waiting::shown(retried(session, id)).await?;
+    let (delivery, has_ended) =
+        waiting::shown("waiting for the attempt", retried(session, id)).await?;
     session.print(&delivery, card)?;
     if text(&delivery, "state") == "delivered" {
         return Ok(Exit::Success);
@@ -123,9 +130,18 @@ async fn retry(session: &Session, arguments: &ChangeDeliveriesArguments) -> Resu
     Ok(Exit::Failure)
 }
 
-async fn discard(session: &Session, arguments: &ChangeDeliveriesArguments) -> Result<()> {
-    let Some(id) = &arguments.delivery else {
-        return change_all(session, "discard", arguments).await;
+async fn discard(session: &Session, arguments: &DiscardDeliveriesArguments) -> Result<()> {
+    let change = &arguments.change;
+    let Some(id) = &change.delivery else {
+        if !arguments.yes && !change.dry_run && question::is_possible() {
+            let counted = changed(session, "discard", change, true).await?;
+            let question = format!(
+                "Discard {}? Only a retry brings them back.",
+                counted_deliveries(&counted)
+            );
+            confirm::asked(&question, false, "nothing was discarded")?;
+        }
+        return change_all(session, "discard", change).await;
     };
     let path = ["deliveries", id, "discard"];
     let delivery = session.client.post(&path, &json!({})).await?;
@@ -138,18 +154,28 @@ async fn change_all(
     verb: &str,
     arguments: &ChangeDeliveriesArguments,
 ) -> Result<()> {
-    let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
-    let mut body = json!({"dry_run": arguments.dry_run});
-    for (field, value) in &filter {
-        body[*field] = value.as_str().into();
-    }
-    let changed = session.client.post(&["deliveries", verb], &body).await;
-    let changed = changed.map_err(|error| client::naming_flags(error, &filter))?;
+    let changed = changed(session, verb, arguments, arguments.dry_run).await?;
     session.print(&changed, changed_card)?;
     if arguments.dry_run {
         output::tell("nothing was changed; leave out --dry-run to do it");
     }
     Ok(())
+}
+
+/// The answer of the node to a change of all deliveries of the filter, or to the question how many they are.
+async fn changed(
+    session: &Session,
+    verb: &str,
+    arguments: &ChangeDeliveriesArguments,
+    is_dry_run: bool,
+) -> Result<Value> {
+    let filter = filter(session, arguments.webhook.as_deref(), &arguments.filter).await?;
+    let mut body = json!({"dry_run": is_dry_run});
+    for (field, value) in &filter {
+        body[*field] = value.as_str().into();
+    }
+    let changed = session.client.post(&["deliveries", verb], &body).await;
+    changed.map_err(|error| client::naming_flags(error, &filter))
 }
 
 /// Retries a delivery, and awaits the attempt unless that takes long. Tells whether it has ended.
@@ -184,31 +210,47 @@ async fn filter(
         Some(name) => Some(source::find_id(&session.client, name).await?),
         None => None,
     };
-    let state = filter.state.and_then(|state| state.to_possible_value());
+    let states = filter.state.iter().filter_map(|state| {
+        let state = state.to_possible_value()?;
+        Some(state.get_name().to_owned())
+    });
+    let states: Vec<_> = states.collect();
     let now_ms = timestamp::now_ms();
     let since = timestamp::given_or_none("--since", filter.since.as_deref(), now_ms)?;
     let until = timestamp::given_or_none("--until", filter.until.as_deref(), now_ms)?;
     let pairs = [
-        ("state", state.map(|state| state.get_name().to_owned())),
+        (
+            "state",
+            Some(states.join(",")).filter(|states| !states.is_empty()),
+        ),
         ("webhook_id", webhook_id),
         ("emitter_id", emitter_id),
         ("event_id", filter.event.clone()),
         ("status", filter.status.clone()),
         ("since", since),
         ("until", until),
+        ("q", filter.query.clone()),
     ];
-    Ok(client::given(pairs))
+    Ok([session.client.scope().await?, client::given(pairs)].concat())
+}
+
+/// The number of deliveries that a change is about, as far as they are counted.
+fn count(changed: &Value) -> String {
+    match changed["is_capped"].as_bool() {
+        Some(true) => format!("{}+", changed["count"]),
+        _ => changed["count"].to_string(),
+    }
+}
+
+fn counted_deliveries(changed: &Value) -> String {
+    match &*count(changed) {
+        "1" => "1 delivery".to_owned(),
+        count => format!("{count} deliveries"),
+    }
 }
 
 fn changed_card(changed: &Value) -> String {
-    let more = match changed["is_capped"].as_bool() {
-        Some(true) => "+",
-        _ => "",
-    };
-    let mut rows = vec![(
-        "deliveries".to_owned(),
-        format!("{}{more}", changed["count"]),
-    )];
+    let mut rows = vec![("deliveries".to_owned(), count(changed))];
     if changed["left_out"].as_u64() > Some(0) {
         let left = format!("{} of inactive webhooks", changed["left_out"]);
         rows.push(("left out".to_owned(), left));
@@ -225,9 +267,11 @@ fn row(delivery: &Value, webhooks: &BTreeMap<String, String>) -> Vec<String> {
         text(delivery, "state").to_owned(),
         name.map_or(webhook, String::as_str).to_owned(),
         text(delivery, "event_id").to_owned(),
+        data(delivery),
         channel(delivery).to_owned(),
         attempts.len().to_string(),
         attempts.last().map(answer).unwrap_or_default(),
+        timestamp::listed_millis(&delivery["next_attempt_at_ms"]),
         timestamp::listed_millis(&delivery["created_at_ms"]),
     ]
 }
@@ -246,8 +290,7 @@ fn card(delivery: &Value) -> String {
         let next = timestamp::listed_millis(&delivery["next_attempt_at_ms"]);
         rows.push(("next attempt".to_owned(), next));
     }
-    rows.push(("data".to_owned(), delivery["event"].to_string()));
-    let card = table::card(rows);
+    let card = format!("{}\n\nDATA\n{:#}", table::card(rows), delivery["event"]);
     let attempts: Vec<_> = attempts(delivery)
         .iter()
         .map(|attempt| {
@@ -263,8 +306,21 @@ fn card(delivery: &Value) -> String {
         true => card,
         false => {
             let headers = ["attempt", "took", "answer", "response"];
-            format!("{card}\n\n{}", table::listing(&headers, attempts))
+            format!("{card}\n\n{}", table::part(&headers, attempts))
         }
+    }
+}
+
+/// The beginning of the event's data, on one line.
+fn data(delivery: &Value) -> String {
+    let event = &delivery["event"];
+    let shown = match event["truncated"] == true {
+        true => line(text(event, "preview")),
+        false => event.to_string(),
+    };
+    match shown.char_indices().nth(DATA_CHARS) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
     }
 }
 

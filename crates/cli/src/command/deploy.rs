@@ -6,7 +6,7 @@ use anyhow::Result;
 use headwater_model::component::slug;
 use serde_json::{Value, json};
 
-use super::{outcome, save, show};
+use super::{outcome, save, show, starting};
 use crate::arguments::DeployArguments;
 use crate::client::Client;
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
         }
         false => Exit::Success,
     };
-    next_steps(&source, &called);
+    next_steps(client, &source, &called, arguments.run).await;
     Ok(exit)
 }
 
@@ -51,14 +51,8 @@ async fn deployed(
         ))
         .into());
     }
-    if !arguments.anyway && can_never_fire(component) {
-        return Err(UsageError(format!(
-            "{} would never run by itself: it has no timer and no endpoint, and the events that it waits for go to \
-             Pipedream's own servers. Deploy it with --anyway to run it by hand or on events of other sources; \
-             `headwater list components` shows sources that poll",
-            arguments.component
-        ))
-        .into());
+    if !arguments.anyway {
+        starting::refuse_never(client, component, None, &arguments.component).await?;
     }
     let props = prop::collect(client, component, given, None).await?;
     let mut body = json!({
@@ -74,16 +68,6 @@ async fn deployed(
     let deployed = client.post_scoped(&["sources"], body).await;
     let file = save::file_of(&arguments.component);
     deployed.map_err(|error| save::in_terms_of(error, file.as_deref()))
-}
-
-/// Whether nothing but an app's own events starts it, which do not reach the node.
-fn can_never_fire(component: &Value) -> bool {
-    let props = component["configurable_props"].as_array();
-    let has = |kind: &str| {
-        let mut props = props.into_iter().flatten();
-        props.any(|prop| text(prop, "type") == kind)
-    };
-    has("$.interface.apphook") && !has("$.interface.timer") && !has("$.interface.http")
 }
 
 /// The run that is asked for with the deployment: standard output has the source.
@@ -136,7 +120,7 @@ async fn called(
 }
 
 /// The commands that a person needs next.
-fn next_steps(source: &Value, called: &str) {
+async fn next_steps(client: &Client, source: &Value, called: &str, has_run: bool) {
     for url in source::endpoints(source) {
         // One line, to be copied.
         output::note(&format!(
@@ -144,7 +128,11 @@ fn next_steps(source: &Value, called: &str) {
         ));
     }
     if !source::timers(source).is_empty() {
-        output::tell(&format!("run it now: headwater run {called}"));
+        let which = if has_run { "next" } else { "first" };
+        output::tell(&match starting::next_run(client, source).await {
+            Some(when) => format!("{which} run {when}; `headwater run {called}` runs it now"),
+            None => format!("run it now: headwater run {called}"),
+        });
     } else if source::endpoints(source).is_empty() {
         output::tell(&format!(
             "it has no timer and no endpoint; run it with `headwater run {called}`, or on the events of another source with \

@@ -137,13 +137,13 @@ fn described(deployment: &Value) -> String {
         .into_iter()
         .flatten()
         .map(|(name, value)| match is_secret(name) {
-            true => vec![name.clone(), "(secret)".to_owned()],
-            false => vec![name.clone(), value.to_string()],
+            true => [name.clone(), "(secret)".to_owned()],
+            false => [name.clone(), value.to_string()],
         })
         .collect();
     match rows.is_empty() {
         true => card,
-        false => format!("{card}\n\n{}", table::listing(&["prop", "value"], rows)),
+        false => format!("{card}\n\n{}", table::pairs(["prop", "value"], rows)),
     }
 }
 

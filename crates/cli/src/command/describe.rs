@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::package;
 use crate::prop::{self, PropDefinition};
 use crate::session::Session;
+use crate::shell;
 use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
@@ -66,7 +67,8 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     }
     if source::is_workflow(client, subject).await {
         return Err(UsageError(format!(
-            "{subject} is a workflow; `headwater workflows describe \"{subject}\"` shows it"
+            "{subject} is a workflow; `headwater workflows describe {}` shows it",
+            shell::quoted(subject)
         ))
         .into());
     }
@@ -102,12 +104,15 @@ fn describe_source(source: &Value, component: &Value) -> String {
     ));
     rows.extend(times(source));
     let props = source.get("configured_props").and_then(Value::as_object);
+    let props = props.into_iter().flatten();
     let props: Vec<_> = props
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| vec![name.clone(), value.to_string()])
+        .map(|(name, value)| [name.clone(), value.to_string()])
         .collect();
-    let card = with_table(table::card(rows), &["prop", "value"], props);
+    let card = table::card(rows);
+    let card = match props.is_empty() {
+        true => card,
+        false => format!("{card}\n\n{}", table::pairs(["prop", "value"], props)),
+    };
     with_packages(card, component)
 }
 
@@ -147,6 +152,6 @@ fn with_packages(card: String, component: &Value) -> String {
 fn with_table(card: String, headers: &[&str], rows: Vec<Vec<String>>) -> String {
     match rows.is_empty() {
         true => card,
-        false => format!("{card}\n\n{}", table::listing(headers, rows)),
+        false => format!("{card}\n\n{}", table::part(headers, rows)),
     }
 }

@@ -21,7 +21,7 @@ pub(super) use self::remembered::file_of;
 pub(super) use self::signals::Signals;
 pub(super) use self::watch::PERIOD as WATCH_PERIOD;
 use self::watch::Watch;
-use super::{outcome, save, show};
+use super::{outcome, save, show, starting};
 use crate::arguments::DevArguments;
 use crate::bundle;
 use crate::client::ClientError;
@@ -44,6 +44,7 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
         file,
         given,
         name: arguments.name,
+        deploys_anyway: arguments.anyway,
         under_way: None,
         displayed: None,
         called: None,
@@ -76,6 +77,8 @@ struct Dev<'a> {
     shown: PathBuf,
     given: Given,
     name: Option<String>,
+    /// Whether also code that nothing would start is deployed.
+    deploys_anyway: bool,
     remembered: Remembered,
     watch: Watch,
     /// A deployment that the node was asked for, and carries to its end: without waiting for it, a
@@ -175,12 +178,14 @@ impl<'a> Dev<'a> {
     async fn attempt(&mut self) -> Result<()> {
         self.watch.look();
         let shown = self.shown.display().to_string();
+        let is_first = self.remembered.source_id().is_none();
         let error = match self.deploy().await {
             Ok(source) => {
                 self.called = Some(source::called(&source).to_owned());
                 let brief = show::brief(&source);
                 if self.displayed.replace(brief.clone()) != Some(brief.clone()) {
                     output::note(&brief);
+                    self.tell_next_run(&source, is_first).await;
                 }
                 let run = match keys::possible() {
                     true => "r runs it now, ",
@@ -196,7 +201,6 @@ impl<'a> Dev<'a> {
         let is_refused = error
             .downcast_ref::<ClientError>()
             .is_some_and(|refused| refused.status() == Some(401));
-        let is_first = self.remembered.source_id().is_none();
         if error.is::<Stopped>() || is_refused || (is_first && error.is::<UsageError>()) {
             return Err(error);
         }
@@ -206,6 +210,20 @@ impl<'a> Dev<'a> {
             false => format!("the former version keeps running; waiting for {shown} to be saved"),
         });
         Ok(())
+    }
+
+    /// Says when a timer starts the next run: nothing is seen of the source until then.
+    async fn tell_next_run(&self, source: &Value, is_first: bool) {
+        if source::timers(source).is_empty() {
+            return;
+        }
+        if let Some(when) = starting::next_run(&self.session.client, source).await {
+            let which = if is_first { "first" } else { "next" };
+            let called = source::called(source);
+            output::tell(&format!(
+                "{which} run {when}; `headwater run {called}` runs it now"
+            ));
+        }
     }
 
     async fn deploy(&mut self) -> Result<Value> {
@@ -225,8 +243,14 @@ impl<'a> Dev<'a> {
             None => None,
         };
         let given = self.given.clone();
-        let props = prop::collect(client, &component, given, former.as_ref()).await;
-        let props = save::unless_refused(client, &component, props).await?;
+        let props = async {
+            if !self.deploys_anyway {
+                let shown = self.shown.display().to_string();
+                starting::refuse_never(client, &component, former.as_ref(), &shown).await?;
+            }
+            prop::collect(client, &component, given, former.as_ref()).await
+        };
+        let props = save::unless_refused(client, &component, props.await).await?;
         let mut body = json!({"component_id": component["id"]});
         if !props.is_empty() {
             body["configured_props"] = props.into();

@@ -78,7 +78,7 @@ async fn readiness(session: &Session) -> Vec<Check> {
         .collect()
 }
 
-/// A check's value is a text, a boolean or an object with a `status`.
+/// A check's value is a text, a boolean or an object with a `status`, which the result says in a word.
 fn node_check(name: &str, value: &Value) -> Check {
     let status = value.get("status").unwrap_or(value);
     let good = match status {
@@ -102,12 +102,35 @@ fn detail(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
             let fields = fields.iter().filter(|(name, _)| *name != "hint");
-            let fields = fields.map(|(name, value)| format!("{name}={}", detail(value)));
-            fields.collect::<Vec<_>>().join(" ")
+            let fields: Vec<_> = fields
+                .filter_map(|(name, value)| fact(name, value))
+                .collect();
+            match fields.is_empty() {
+                true => value.get("status").map(detail).unwrap_or_default(),
+                false => fields.join(", "),
+            }
         }
         Value::String(text) => text.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => value.to_string(),
     }
+}
+
+/// A field of a check in words; a status that says what the result says is none.
+fn fact(name: &str, value: &Value) -> Option<String> {
+    let words = name.replace('_', " ");
+    Some(match (name, value) {
+        ("status", _) | (_, Value::Null) => return None,
+        // None of a kind is nothing to tell.
+        (_, Value::Number(count)) => match count.as_u64() {
+            Some(0) => return None,
+            Some(1) => format!("1 {}", words.trim_end_matches('s')),
+            _ => format!("{count} {words}"),
+        },
+        ("reason" | "detail" | "message", value) => detail(value),
+        (_, Value::Bool(true)) => words,
+        (_, Value::Bool(false)) => format!("not {words}"),
+        _ => format!("{words} {}", detail(value)),
+    })
 }
 
 async fn key(session: &Session) -> Check {
@@ -182,14 +205,21 @@ mod tests {
             ),
             (json!(false), Verdict::Failed, "false"),
             (
+                json!({"status": "ok", "reason": null, "warm_workers": 1, "routes": 0}),
+                Verdict::Ok,
+                "1 warm worker",
+            ),
+            (json!({"runs": 5}), Verdict::Ok, "5 runs"),
+            (json!({"led": false}), Verdict::Ok, "not led"),
+            (
                 json!({"status": "ok", "version": "2.9.6"}),
                 Verdict::Ok,
-                "status=ok version=2.9.6",
+                "version 2.9.6",
             ),
             (
                 json!({"status": "failed", "hint": "install Deno"}),
                 Verdict::Failed,
-                "status=failed",
+                "failed",
             ),
         ];
         for (value, verdict, detail) in table {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{KeysArguments, KeysCommand};
 use crate::client::Client;
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::serve;
@@ -17,6 +18,9 @@ use crate::source::text;
 use crate::table;
 use crate::tenant;
 use crate::timestamp;
+
+/// The answer to a person who does not agree.
+const NOTHING: &str = "nothing was revoked";
 
 pub(super) async fn run(session: &Session, arguments: KeysArguments) -> Result<Exit> {
     match arguments.command {
@@ -66,12 +70,19 @@ async fn revoke(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
     let id = tenant::key_id_among(&keys, id_or_name)?;
     let key = keys.iter().find(|key| text(key, "id") == id);
     let current = key.filter(|key| key["is_current"] == true);
-    let mut client = None;
-    match current {
-        Some(key) if !session.key_given => client = Some(replace(session, key).await?),
-        Some(_) if !yes => confirm()?,
-        _ => {}
+    if current.is_some() && session.key_given {
+        if !yes {
+            confirm_current()?;
+        }
+    } else {
+        let name = key.map_or(id_or_name, |key| text(key, "name"));
+        let question = format!("Revoke key {name}? It stops working immediately.");
+        confirm::asked(&question, yes, NOTHING)?;
     }
+    let client = match current {
+        Some(key) if !session.key_given => Some(replace(session, key).await?),
+        _ => None,
+    };
     let client = client.as_ref().unwrap_or(&session.client);
     client.delete(&["keys", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
@@ -93,7 +104,7 @@ async fn replace(session: &Session, key: &Value) -> Result<Client> {
 }
 
 /// Asks whether the key in use is to be revoked.
-fn confirm() -> Result<()> {
+fn confirm_current() -> Result<()> {
     const NEXT: &str =
         "create another key first (`headwater keys create NAME`) and use that one, or give --yes";
     if !std::io::stdin().is_terminal() {
@@ -102,7 +113,7 @@ fn confirm() -> Result<()> {
     let asked = Confirm::new("This command itself uses this key. Revoke it anyway?");
     match asked.with_default(false).prompt()? {
         true => Ok(()),
-        false => bail!("nothing was revoked; {NEXT}"),
+        false => bail!("{NOTHING}; {NEXT}"),
     }
 }
 
@@ -126,7 +137,7 @@ async fn rotate_secret(session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn listing(keys: &[Value]) -> String {
+fn listing(keys: &[Value]) -> table::Listing {
     let rows = keys.iter().map(|key| {
         let last_used = match key["last_used_at"].is_null() {
             true => "never".to_owned(),

@@ -17,11 +17,20 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
     let mut parameters = session.client.scope().await?;
     let words = (!wanted.words.is_empty()).then(|| ("q", wanted.words.join(" ")));
     parameters.extend(words);
-    parameters.extend(wanted.state.clone().map(|state| ("state", state)));
+    let filters = [
+        ("state", &wanted.state),
+        ("trigger", &wanted.trigger),
+        ("app", &wanted.app),
+        ("component", &wanted.component),
+    ];
+    let given = filters
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.clone()?)));
+    parameters.extend(given);
     parameters.push(("expand", "health".to_owned()));
     let sources = session.client.first(&path, usize::MAX, &parameters).await?;
     let sources = sources.data;
-    let is_reduced = !wanted.words.is_empty() || wanted.state.is_some();
+    let is_reduced = !wanted.words.is_empty() || filters.iter().any(|(_, value)| value.is_some());
     if sources.is_empty() && !session.json {
         output::tell(match is_reduced {
             true => "no source is like this; `headwater list` shows all",
@@ -33,7 +42,7 @@ pub(super) async fn run(session: &Session, wanted: &ListSourcesArguments) -> Res
         let rows = sources.iter().map(|source| row(source, &sources));
         table::overview(
             &HEADERS,
-            &["created", "id", "trigger", "next tick"],
+            &["created", "id", "trigger", "last event", "next tick"],
             rows.collect(),
         )
     };

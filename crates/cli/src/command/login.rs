@@ -57,14 +57,56 @@ pub(crate) fn forget(global: &Global) -> Result<Exit> {
     let name = global.profile.clone().or_else(|| profiles.current.clone());
     let name = name.unwrap_or_else(|| DEFAULT_NAME.to_owned());
     if profiles.profiles.remove(&name).is_none() {
-        anyhow::bail!("there is no profile {name}");
+        anyhow::bail!("there is no profile {name}; `headwater profiles list` shows them");
     }
     if profiles.current.as_ref() == Some(&name) {
         profiles.current = profiles.profiles.keys().next().cloned();
     }
     profiles.write()?;
+    if global.json {
+        output::json(&json!({"profile": name, "current": profiles.current}))?;
+    }
     output::tell(&format!(
         "forgot the profile {name}; the node still knows its key: `headwater keys revoke` ends that"
     ));
+    output::tell(&now_current(&profiles));
     Ok(Exit::Success)
+}
+
+/// The profile that commands use from now on, in a sentence.
+fn now_current(profiles: &Profiles) -> String {
+    let current = profiles.current.as_ref();
+    let current = current.and_then(|name| Some((name, profiles.profiles.get(name)?)));
+    match current {
+        Some((name, profile)) => format!(
+            "the current profile is {name}, of {}; `headwater profiles use NAME` changes that",
+            profile.url
+        ),
+        None if profiles.profiles.is_empty() => "no profile is left".to_owned(),
+        None => "no profile is current; `headwater profiles use NAME` chooses one".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_that_counts_is_told() {
+        let mut profiles = Profiles::default();
+        assert_eq!(now_current(&profiles), "no profile is left");
+        let profile = Profile {
+            url: "http://node:1/".into(),
+            api_key: "k".into(),
+            workspace: None,
+        };
+        profiles.profiles.insert("work".to_owned(), profile);
+        assert!(now_current(&profiles).starts_with("no profile is current"));
+        profiles.current = Some("work".to_owned());
+        let told = now_current(&profiles);
+        assert!(
+            told.starts_with("the current profile is work, of http://node:1/"),
+            "{told}"
+        );
+    }
 }

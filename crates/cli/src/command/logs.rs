@@ -10,8 +10,10 @@ use super::outcome;
 use super::stream::Stream;
 use crate::arguments::LogsArguments;
 use crate::bundle;
+use crate::display;
 use crate::exit::Exit;
 use crate::follow::{Followed, Latest};
+use crate::paint::{Meaning, painted};
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
@@ -45,13 +47,14 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
         true => None,
         false => super::run::file_of(session, &id).await,
     };
+    let has_colour = display::current().has_colour;
     let stream = Stream {
         lists,
         latest: Latest::asked(arguments.limit, LINES, arguments.since.as_deref())?,
         follow: arguments.follow,
         show: &|item| match text(&item["metadata"], "name") {
-            Channel::ERRORS => thrown(item, file.as_deref()),
-            _ => bundle::in_file(&line(item), file.as_deref()),
+            Channel::ERRORS => thrown_on(item, file.as_deref(), has_colour),
+            _ => bundle::in_file(&line_on(item, has_colour), file.as_deref()),
         },
         nothing: format!(
             "nothing was logged, and no run failed; `headwater runs {}` shows whether it runs",
@@ -63,13 +66,22 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
 
 /// The failure of a run, with a stack that names the file of the code, if it is known.
 pub(super) fn thrown(summary: &Value, file: Option<&Path>) -> String {
+    thrown_on(summary, file, false)
+}
+
+fn thrown_on(summary: &Value, file: Option<&Path>, has_colour: bool) -> String {
     let time = timestamp::from_millis(&summary["indexed_at_ms"]);
     let thrown = outcome::thrown(&summary["event"]["error"]);
-    format!("{time}  error  {}", bundle::in_file(&thrown, file))
+    let level = painted("error", Some(Meaning::Bad), has_colour);
+    format!("{time}  {level}  {}", bundle::in_file(&thrown, file))
 }
 
 /// An entry as a line.
 pub(super) fn line(summary: &Value) -> String {
+    line_on(summary, false)
+}
+
+fn line_on(summary: &Value, has_colour: bool) -> String {
     let log = &summary["event"];
     let time = match &log["ts"] {
         Value::String(ts) => ts.clone(),
@@ -78,7 +90,7 @@ pub(super) fn line(summary: &Value) -> String {
             timestamp::from_millis(&summary["indexed_at_ms"])
         }
     };
-    format!("{time}  {}", outcome::entry(log))
+    format!("{time}  {}", outcome::entry(log, has_colour))
 }
 
 #[cfg(test)]
@@ -93,5 +105,9 @@ mod tests {
             "level": "warn", "message": "slow", "ts": 1_767_225_600_000_i64,
         }});
         assert_eq!(line(&summary), "2026-01-01T00:00:00.000Z  warn   slow");
+        assert_eq!(
+            line_on(&summary, true),
+            "2026-01-01T00:00:00.000Z  \u{1b}[33mwarn \u{1b}[0m  slow"
+        );
     }
 }

@@ -63,7 +63,11 @@ fn part(node: &Value) -> String {
 async fn drain(session: &Session, id_or_address: &str) -> Result<()> {
     let node = set_draining(session, id_or_address, true).await?;
     let id = text(&node, "id");
-    let node = waiting::shown(given_up(session, id)).await?;
+    let node = waiting::told(
+        "waiting for the node to have no work",
+        given_up(session, id),
+    )
+    .await?;
     session.print(&node, |node| text(node, "id").to_owned())?;
     output::tell(&format!(
         "has no work any more; stop it, or take it back in with `headwater nodes undrain {id}`"

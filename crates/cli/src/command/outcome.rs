@@ -3,11 +3,13 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::bundle;
-use crate::exit::Exit;
+use crate::display;
+use crate::exit::{self, Exit};
 use crate::output;
+use crate::paint::{Meaning, painted};
 use crate::session::Session;
 use crate::source::text;
 
@@ -18,17 +20,20 @@ pub(super) fn print_logs(session: &Session, report: &Value, file: Option<&Path>)
         return;
     }
     for log in report["logs"].as_array().into_iter().flatten() {
-        output::note(&bundle::in_file(&entry(log), file));
+        let entry = entry(log, display::has_colour(&std::io::stderr()));
+        output::note(&bundle::in_file(&entry, file));
     }
 }
 
 /// A log entry without its time: all of a run are of now.
-pub(super) fn entry(log: &Value) -> String {
+pub(super) fn entry(log: &Value, has_colour: bool) -> String {
     let message = &log["message"];
     let message = message
         .as_str()
         .map_or_else(|| message.to_string(), str::to_owned);
-    format!("{:<5}  {message}", text(log, "level"))
+    let level = format!("{:<5}", text(log, "level"));
+    let meaning = Meaning::of_level(&level);
+    format!("{}  {message}", painted(&level, meaning, has_colour))
 }
 
 /// Prints the error, if there is one, of code that was saved from a file, if it was.
@@ -36,10 +41,11 @@ pub(super) fn report(outcome: &Value, file: Option<&Path>) -> Exit {
     if text(outcome, "status") == "returned" {
         return Exit::Success;
     }
-    output::note(&bundle::in_file(
-        &format!("error: {}", failure(outcome)),
-        file,
-    ));
+    let failure = bundle::in_file(&failure(outcome), file);
+    match display::current().is_json {
+        true => output::json_note(&exit::json_of("component_failed", &failure, Map::new())),
+        false => output::note(&format!("error: {failure}")),
+    }
     Exit::Failure
 }
 
@@ -59,6 +65,7 @@ fn failure(outcome: &Value) -> String {
             (_, message) => message.to_owned(),
         },
         "lost" => "the worker process was lost; run it again".to_owned(),
+        "cancelled" => format!("the run was {}", text(outcome, "message")),
         _ => thrown(&outcome["error"]),
     }
 }
@@ -91,6 +98,8 @@ mod tests {
         let told = "the run took longer than 60 s (the operator's `serve --run-timeout`)";
         assert_eq!(failure(&limit), told);
         assert!(failure(&json!({"status": "lost"})).contains("lost"));
+        let cancelled = json!({"status": "cancelled", "message": "cancelled by request"});
+        assert_eq!(failure(&cancelled), "the run was cancelled by request");
     }
 
     #[test]

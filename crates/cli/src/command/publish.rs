@@ -169,5 +169,5 @@ fn listing<'a>(components: impl IntoIterator<Item = &'a Value>) -> String {
         row.push(done(component).to_owned());
         row
     });
-    table::listing(&["key", "version", "type", "id", "state"], rows.collect())
+    table::part(&["key", "version", "type", "id", "state"], rows.collect())
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::events::emitter;
+use super::subscriptions::listener_id;
 use crate::arguments::ReplayEventsArguments;
 use crate::exit::Exit;
 use crate::output;
@@ -20,7 +21,11 @@ pub(super) async fn run(session: &Session, arguments: &ReplayEventsArguments) ->
     let events: Vec<_> = events
         .map(|event| json!({"emitter_id": id, "event_id": event}))
         .collect();
-    let body = json!({"events": events, "dry_run": arguments.dry_run});
+    let only = match &arguments.to {
+        Some(given) => Some(listener_id(&session.client, given).await?),
+        None => None,
+    };
+    let body = json!({"events": events, "listener_id": only, "dry_run": arguments.dry_run});
     let replayed = session.client.post(&["events", "replay"], &body).await?;
     session.print(&replayed, listing)?;
     output::tell(&told(&replayed, arguments.dry_run));
@@ -43,7 +48,7 @@ fn listing(replayed: &Value) -> String {
             one["left_out"].to_string(),
         ]
     });
-    table::listing(&["id", "name", "events", "left out"], rows.collect())
+    table::part(&["id", "name", "events", "left out"], rows.collect())
 }
 
 /// The number of events that somebody gets, and of those that nobody does.

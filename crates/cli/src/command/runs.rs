@@ -2,6 +2,7 @@
 //! of all sources and workflows. One of a workflow is shown, too.
 
 mod all;
+mod cancel;
 mod cell;
 mod replay;
 
@@ -16,6 +17,7 @@ use super::{dev, outcome, save};
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
 use crate::bundle;
 use crate::client;
+use crate::display;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -29,6 +31,7 @@ pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<E
         (Some(RunsCommand::List(arguments)), _) => all::list(session, &arguments).await?,
         (Some(RunsCommand::Describe(arguments)), _) => describe(session, &arguments.run).await?,
         (Some(RunsCommand::Replay(arguments)), _) => return replay::run(session, &arguments).await,
+        (Some(RunsCommand::Cancel(arguments)), _) => cancel::run(session, &arguments.run).await?,
         (None, source) => {
             let source = source.expect("the command line requires it without a subcommand");
             list(session, &source, &arguments.filter).await?;
@@ -132,8 +135,12 @@ fn card(run: &Value) -> String {
         (label, timestamp::from_millis(at_ms))
     }));
     rows.push(("took", took(run)));
+    rows.push(("limit", limit(run)));
+    rows.push(("starts", starts(run)));
+    rows.push(("answered", answered(run)));
     rows.push(("emitted", run["emitted"].to_string()));
     rows.push(("dropped", dropped(run)));
+    rows.push(("changed", changed(run)));
     rows.extend(["request_id", "trace_id"].map(|field| (field, text(run, field).to_owned())));
     rows.retain(|(_, value)| !value.is_empty());
     let rows = rows.into_iter();
@@ -142,6 +149,49 @@ fn card(run: &Value) -> String {
         label => label.trim_end_matches("_id").to_owned(),
     };
     table::card(rows.map(|(name, value)| (label(name), value)).collect())
+}
+
+/// The time that it might take.
+fn limit(run: &Value) -> String {
+    let limit_ms = run["time_limit_ms"].as_u64();
+    limit_ms.map_or_else(String::new, |limit_ms| format!("{limit_ms} ms"))
+}
+
+/// The number of its starts, if it is out of the ordinary.
+fn starts(run: &Value) -> String {
+    match run["starts"].as_u64() {
+        None | Some(1) => String::new(),
+        Some(0) => "none: it was cancelled before".to_owned(),
+        Some(starts) => {
+            format!("{starts}: a worker or a node was lost, or credentials were renewed")
+        }
+    }
+}
+
+/// The answer that it sent with `$respond`.
+fn answered(run: &Value) -> String {
+    let sent = &run["response"];
+    match sent["status"].as_u64() {
+        Some(status) => format!("{status}, {} bytes", sent["bytes"]),
+        None => String::new(),
+    }
+}
+
+/// The keys of its map that it changed, and the names of the first.
+fn changed(run: &Value) -> String {
+    let names: Vec<_> = items(run, "changed_key_names")
+        .iter()
+        .filter_map(|name| Some(one_line(name.as_str()?)))
+        .collect();
+    let count = run["changed_keys"].as_u64().unwrap_or_default();
+    let more = match count > names.len() as u64 {
+        true => ", …",
+        false => "",
+    };
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("{count} of $.service.db: {}{more}", names.join(", ")),
+    }
 }
 
 /// The number of events that dedupe left out, and the ids of the first.
@@ -172,7 +222,7 @@ fn events(run: &Value) -> Option<String> {
         ]
     });
     let headers = ["event", "channel", "summary", "deliveries"];
-    (!events.is_empty()).then(|| table::listing(&headers, rows.collect()))
+    (!events.is_empty()).then(|| table::part(&headers, rows.collect()))
 }
 
 fn deliveries(event: &Value) -> String {
@@ -188,7 +238,8 @@ fn deliveries(event: &Value) -> String {
 
 fn log(line: &Value) -> String {
     let time = timestamp::from_millis(&line["ts"]);
-    format!("{time}  {}", outcome::entry(line))
+    let entry = outcome::entry(line, display::current().has_colour);
+    format!("{time}  {entry}")
 }
 
 fn error(error: &Value) -> String {

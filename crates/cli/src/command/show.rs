@@ -43,6 +43,16 @@ pub(super) fn active(source: &Value) -> &'static str {
     }
 }
 
+/// The time of the newest event, and its summary; none where there is none.
+pub(super) fn last_event(event: &Value) -> Option<String> {
+    let at_ms = &event["indexed_at_ms"];
+    let at = at_ms.is_u64().then(|| timestamp::listed_millis(at_ms))?;
+    Some(match text(event, "summary") {
+        "" => at,
+        summary => format!("{at}, {summary}"),
+    })
+}
+
 /// The newest run and event of a source and its next tick, as the API shows them on request.
 pub(super) struct Health<'a>(&'a Value);
 
@@ -81,12 +91,7 @@ impl<'a> Health<'a> {
             let since = timestamp::listed_millis(&self.0["failing_since_ms"]);
             rows.push(("failing since", since));
         }
-        let event = &self.0["last_event"];
-        let summary = match text(event, "summary") {
-            "" => String::new(),
-            summary => format!(", {summary}"),
-        };
-        rows.push(("last event", format!("{}{summary}", self.last_event_at())));
+        rows.extend(last_event(&self.0["last_event"]).map(|event| ("last event", event)));
         if self.0["next_tick_at_ms"].is_u64() {
             rows.push(("next tick", self.next_tick()));
         }

@@ -116,7 +116,7 @@ pub(super) async fn emitter_id(client: &Client, emitter: &str) -> Result<String>
 }
 
 /// A name is a webhook's before it is a source's.
-async fn listener_id(client: &Client, listener: &str) -> Result<String> {
+pub(super) async fn listener_id(client: &Client, listener: &str) -> Result<String> {
     if ["dc_", "p_"]
         .iter()
         .any(|prefix| listener.starts_with(prefix))
@@ -131,7 +131,7 @@ async fn listener_id(client: &Client, listener: &str) -> Result<String> {
     Ok(text(&source, "id").to_owned())
 }
 
-fn listing(subscriptions: &[Value], names: &BTreeMap<String, String>) -> String {
+fn listing(subscriptions: &[Value], names: &BTreeMap<String, String>) -> table::Listing {
     let rows = subscriptions.iter().map(|subscription| {
         // Automatic ones have no emitter, and deleted ones have no id.
         let or_dash = |field| match text(subscription, field) {

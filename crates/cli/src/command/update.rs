@@ -4,7 +4,7 @@ use anyhow::Result;
 use reqwest::Method;
 use serde_json::{Map, Value};
 
-use super::{save, show};
+use super::{save, show, starting};
 use crate::arguments::UpdateArguments;
 use crate::client::Client;
 use crate::exit::Exit;
@@ -34,6 +34,9 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
         Some(reference) => {
             let component = save::save(client, reference).await?;
             let updated = async {
+                if !arguments.anyway {
+                    starting::refuse_never(client, &component, Some(&source), reference).await?;
+                }
                 let changes = new_code(client, &source, &component, given).await?;
                 send(client, Method::PUT, &source, changes, &arguments).await
             };

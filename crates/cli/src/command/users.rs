@@ -70,7 +70,7 @@ async fn delete(session: &Session, id_or_username: &str, yes: bool) -> Result<()
 }
 
 /// Users as tables show them, members of a workspace too.
-pub(super) fn listing(users: &[Value]) -> String {
+pub(super) fn listing(users: &[Value]) -> table::Listing {
     let rows = users.iter().map(|user| {
         let role = if user["is_admin"] == true {
             "administrator"

@@ -2,8 +2,6 @@
 
 mod verify;
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result};
 use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
 use reqwest::Method;
@@ -73,6 +71,7 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
         "" => id,
         name => name,
     };
+    let called = shell::quoted(called);
     let channel = arguments.channel.unwrap_or_default();
     for (source, emitter_id) in arguments.from.iter().zip(emitters) {
         let body = json!({"emitter_id": emitter_id, "listener_id": id, "event_name": channel});
@@ -84,9 +83,9 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
     }
     output::tell(&match arguments.from.is_empty() {
         true => format!(
-            "send it events: headwater subscriptions create --emitter SOURCE --listener {called:?}"
+            "send it events: headwater subscriptions create --emitter SOURCE --listener {called}"
         ),
-        false => format!("send it a test event: headwater webhooks test {called:?}"),
+        false => format!("send it a test event: headwater webhooks test {called}"),
     });
     Ok(())
 }
@@ -99,10 +98,8 @@ async fn list(session: &Session) -> Result<()> {
     }
     let rows = |_: &Value| {
         let rows = webhooks.iter().map(row);
-        table::listing(
-            &["id", "name", "active", "url", "pending", "created"],
-            rows.collect(),
-        )
+        let headers = ["id", "name", "active", "url", "pending", "created"];
+        table::overview(&headers, &["created"], rows.collect())
     };
     session.print(&Value::from(webhooks.clone()), rows)
 }
@@ -140,7 +137,7 @@ async fn change(session: &Session, id: &str, body: &Value) -> Result<()> {
 async fn switch(session: &Session, id_or_name: &str, active: bool) -> Result<()> {
     let id = webhook::find_id(&session.client, id_or_name).await?;
     change(session, &id, &json!({"active": active})).await?;
-    let word = shell::word(Path::new(id_or_name));
+    let word = shell::quoted(id_or_name);
     let on_again = format!("`headwater webhooks activate {word}` turns it on again");
     let replayed = format!("`headwater webhooks replay {word}` delivers them");
     // The change was made, whatever becomes of this question.
@@ -190,14 +187,27 @@ async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
     let until = timestamp::given_or_none("--until", arguments.until.as_deref(), now_ms)?;
     let mut body = body([("since", Some(since)), ("until", until)]);
     body["delivered"] = arguments.delivered.into();
+    if arguments.missed {
+        body["missed"] = true.into();
+        body["dry_run"] = arguments.dry_run.into();
+    }
     let path = ["webhooks", &id, "replay"];
     let replayed = session.client.post(&path, &body).await?;
     session.print(&replayed, |replayed| {
-        table::card(vec![(
-            "replayed".to_owned(),
-            replayed["replayed"].to_string(),
-        )])
-    })
+        let label = if arguments.missed {
+            "missed"
+        } else {
+            "replayed"
+        };
+        table::card(vec![(label.to_owned(), replayed["replayed"].to_string())])
+    })?;
+    if replayed["is_capped"] == true {
+        output::tell("there may be more; run it again for the rest, or narrow --since and --until");
+    }
+    if arguments.dry_run {
+        output::tell("nothing was sent; leave out --dry-run to do it");
+    }
+    Ok(())
 }
 
 async fn delete(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::users;
 use crate::arguments::{
-    CreateWorkspaceArguments, MemberArguments, MembersCommand, WorkspacesArguments,
-    WorkspacesCommand,
+    CreateWorkspaceArguments, MemberArguments, MembersCommand, RemoveMemberArguments,
+    WorkspacesArguments, WorkspacesCommand,
 };
+use crate::confirm;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -88,9 +89,12 @@ async fn add(session: &Session, arguments: &MemberArguments) -> Result<()> {
     session.print(&user, |user| users::listing(std::slice::from_ref(user)))
 }
 
-async fn remove(session: &Session, arguments: &MemberArguments) -> Result<()> {
-    let id = tenant::workspace_id(&session.client, &arguments.workspace).await?;
-    let member = tenant::member_id(&session.client, &id, &arguments.user).await?;
+async fn remove(session: &Session, arguments: &RemoveMemberArguments) -> Result<()> {
+    let MemberArguments { workspace, user } = &arguments.member;
+    let id = tenant::workspace_id(&session.client, workspace).await?;
+    let member = tenant::member_id(&session.client, &id, user).await?;
+    let question = format!("Remove {user} from workspace {workspace}?");
+    confirm::asked(&question, arguments.confirmed.yes, "nobody was removed")?;
     let path = ["workspaces", &id, "members", &member];
     session.client.delete(&path).await?;
     session.print(&json!({"id": member}), |_| member.clone())?;
@@ -98,7 +102,7 @@ async fn remove(session: &Session, arguments: &MemberArguments) -> Result<()> {
     Ok(())
 }
 
-fn listing(workspaces: &[Value]) -> String {
+fn listing(workspaces: &[Value]) -> table::Listing {
     let rows = workspaces.iter().map(|workspace| {
         vec![
             text(workspace, "id").to_owned(),

@@ -4,6 +4,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
+use super::app::Way;
 use super::ask;
 use super::definition::{Element, PropDefinition};
 use super::form::{Form, Props, Step};
@@ -69,8 +70,8 @@ async fn interview(form: &mut Form<'_>) -> Result<()> {
     Ok(())
 }
 
-/// With nobody to ask, everything missing is named at once. An app prop without any stored account
-/// is left to the node: some apps need none.
+/// With nobody to ask, everything missing is named at once, each with the way to it. An app prop whose app needs no account
+/// may stay without.
 async fn refuse_missing(form: &mut Form<'_>) -> Result<()> {
     while let Some(step) = form.next_step() {
         match step {
@@ -83,62 +84,49 @@ async fn refuse_missing(form: &mut Form<'_>) -> Result<()> {
         true => account::list(form.client).await?,
         false => Vec::new(),
     };
-    let missing: Vec<_> = form.missing().collect();
-    Ok(check_missing(&missing, &accounts)?)
+    let mut lines = String::new();
+    for definition in form.missing() {
+        let note = match is_app(definition) {
+            true => of_app(form.client, definition, &accounts).await?,
+            false => Some(String::new()),
+        };
+        lines.extend(note.map(|note| describe(definition, &note)));
+    }
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(UsageError(format!(
+            "these props need a value; give each with --prop NAME=VALUE, or all with --props-file:{lines}"
+        ))
+        .into()),
+    }
 }
 
-fn check_missing(missing: &[&PropDefinition], accounts: &[Value]) -> Result<(), UsageError> {
-    let (left_out, required): (Vec<_>, Vec<_>) = missing.iter().copied().partition(|definition| {
-        let mut of_app = account::of_app(accounts, definition.app());
-        definition.element() == Element::App && of_app.next().is_none()
-    });
-    for definition in &left_out {
-        output::tell(&ask::no_account(definition));
+/// The note about the account of an app prop; `None` if it can do without.
+async fn of_app(
+    client: &Client,
+    definition: &PropDefinition,
+    accounts: &[Value],
+) -> Result<Option<String>> {
+    let app = definition.app().unwrap_or_default();
+    if account::of_app(accounts, definition.app()).next().is_some() {
+        return Ok(Some(format!(" of {app}, an account's id or name")));
     }
-    if required.is_empty() {
-        return Ok(());
-    }
-    let lines: String = required.iter().map(|prop| describe(prop)).collect();
-    Err(UsageError(format!(
-        "these props need a value; give each with --prop NAME=VALUE, or all with --props-file:\
-         {lines}"
-    )))
+    Ok(match Way::to(client, app).await? {
+        Way::NotNeeded => None,
+        way @ (Way::Consent | Way::Fields | Way::Unlisted) => {
+            Some(format!(" of {app}: {}", way.advice(app)))
+        }
+    })
 }
 
-fn describe(definition: &PropDefinition) -> String {
+fn describe(definition: &PropDefinition, note: &str) -> String {
     let label = match definition.title() {
         title if title == definition.name() => String::new(),
         title => format!(": {title}"),
     };
-    let app = definition.app().map_or_else(String::new, |app| {
-        format!(" of {app}, an account's id or name")
-    });
     format!(
-        "\n  {} ({}{app}){label}",
+        "\n  {} ({}{note}){label}",
         definition.name(),
         definition.kind()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn everything_missing_is_named_at_once() {
-        let props: Vec<PropDefinition> = serde_json::from_value(json!([
-            {"name": "url", "type": "string", "label": "Feed URL"},
-            {"name": "slack", "type": "app", "app": "slack"},
-            {"name": "rss", "type": "app", "app": "rss"},
-        ]))
-        .unwrap();
-        let missing: Vec<_> = props.iter().collect();
-        let accounts = [json!({"id": "apn_1", "app": "slack", "name": "work"})];
-        let error = check_missing(&missing, &accounts).unwrap_err().to_string();
-        assert!(error.contains("\n  url (string): Feed URL"), "{error}");
-        assert!(error.contains("\n  slack (app of slack"), "{error}");
-        assert!(!error.contains("rss"), "{error}");
-    }
 }

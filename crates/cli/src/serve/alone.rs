@@ -79,7 +79,8 @@ async fn prepare(
     }
 }
 
-/// Waits until no other node has the store. Nobody listens meanwhile: clients must go to the node that serves.
+/// Waits until no other node has the store. Nobody listens meanwhile, as clients must go to the node that serves; only a
+/// socket that was passed stays open, which its giver holds anyway.
 async fn stand_by(
     setup: &Setup<'_>,
     store: &NodeStore,
@@ -88,7 +89,7 @@ async fn stand_by(
     let Some(holder) = store.holder().await? else {
         return Ok(listener);
     };
-    drop(listener);
+    let kept = setup.is_passed.then_some(listener);
     let holder = holder.as_str();
     setup
         .notes
@@ -96,5 +97,8 @@ async fn stand_by(
     // Standing by is all that it was started for; whoever waits for its start would take it for stuck.
     systemd::ready();
     store.free().await;
-    listening::listen(setup.address).await
+    match kept {
+        Some(listener) => Ok(listener),
+        None => listening::listen(setup.address).await,
+    }
 }

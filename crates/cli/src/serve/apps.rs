@@ -15,6 +15,7 @@ use anyhow::{Context as _, Result};
 use headwater_model::app::{AppCatalog, AppDefinition};
 use toml::{Table, Value};
 
+use super::arguments::ServeArguments;
 use crate::usage_error::UsageError;
 
 const BUILT_IN: [(&str, &str); 6] = [
@@ -41,6 +42,30 @@ const BUILT_IN: [(&str, &str); 6] = [
 const SECRET_ENV: &str = "client_secret_env";
 const SECRET: &str = "client_secret";
 
+/// The apps of a node, and the folder for its operator's files about them.
+pub(super) struct Apps {
+    pub(super) catalog: AppCatalog,
+    pub(super) folder: PathBuf,
+}
+
+impl Apps {
+    /// The apps of a node with these options and that folder of its own.
+    ///
+    /// # Errors
+    /// As of `catalog`.
+    pub(super) fn of(options: &ServeArguments, folder: PathBuf) -> Result<Self> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let catalog = catalog(&folder, options.apps.as_deref(), variable)?;
+        Ok(Self { catalog, folder })
+    }
+
+    /// No apps, where those of the folder are not to be judged yet.
+    pub(super) fn unread(folder: PathBuf) -> Self {
+        let catalog = AppCatalog::default();
+        Self { catalog, folder }
+    }
+}
+
 /// An app as it is written so far, and the file that had the last word.
 struct Written {
     table: Table,
@@ -52,7 +77,7 @@ struct Written {
 ///
 /// # Errors
 /// Names the file, the app and the field that cannot stand.
-pub(super) fn catalog(
+fn catalog(
     own_folder: &Path,
     given: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,

@@ -62,14 +62,18 @@ pub(super) fn local_url(options: &ServeArguments, address: SocketAddr) -> String
     if let Some(named) = options.public_url.as_ref().filter(|_| scheme == "https") {
         return named.trim_end_matches('/').to_owned();
     }
-    let mut address = address;
+    format!("{scheme}://{}", reached_here(address))
+}
+
+/// An address that a browser on this machine opens: for all interfaces, the loopback.
+pub(super) fn reached_here(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
             SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
             SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    format!("{scheme}://{address}")
+    address
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use headwater_store_postgres::PostgresStore;
 use rustix::fs::Access;
 
 use super::{
-    apps,
+    apps::Apps,
     arguments::ServeArguments,
     cluster::ClusterOptions,
     data_dir::{DataDir, STORE},
@@ -43,6 +43,27 @@ pub(super) async fn run(global: &Global, options: &ServeArguments) -> Result<Exi
     faults.tell()
 }
 
+/// Refuses values that no start could heed. Takes and changes nothing.
+///
+/// # Errors
+/// The first such value.
+pub(super) fn refuse_wrong(options: &ServeArguments, data_dir: &Path) -> Result<()> {
+    options
+        .database_url
+        .as_deref()
+        .map(store::check_scheme)
+        .transpose()?;
+    let network = Network::of(options)?;
+    let folder = DataDir::apps_in(data_dir);
+    // A data folder that this user may not read has faults of its own, which are told better later.
+    let opened = fs::read_dir(&folder).map_err(|error| error.kind());
+    let apps = match opened {
+        Err(ErrorKind::PermissionDenied) => Apps::unread(folder),
+        Ok(_) | Err(_) => Apps::of(options, folder)?,
+    };
+    node::app_config(options, listening::address(options), &network, apps).map(drop)
+}
+
 /// The options that are read without touching anything.
 fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path) {
     let lines = std::env::var(log::VARIABLE).unwrap_or_default();
@@ -57,9 +78,8 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
     faults.note(node::backoff(options));
     faults.note(sending::mail(options));
     faults.note(sending::s3(options));
-    let variable = |name: &str| std::env::var(name).ok();
-    let apps = DataDir::apps_in(data_dir);
-    let apps = faults.note(apps::catalog(&apps, options.apps.as_deref(), variable));
+    let folder = DataDir::apps_in(data_dir);
+    let apps = faults.note(Apps::of(options, folder.clone()));
     let network = faults.note(Network::of(options));
     // The faults of these two are noted; the rest has others.
     let network = network.unwrap_or(Network {
@@ -71,7 +91,7 @@ fn configuration(faults: &mut Faults, options: &ServeArguments, data_dir: &Path)
         options,
         address,
         &network,
-        apps.unwrap_or_default(),
+        apps.unwrap_or_else(|| Apps::unread(folder)),
     ));
 }
 

@@ -82,6 +82,8 @@ pub(super) struct Connection {
     head_ms: AtomicU64,
     /// Whether it carries many requests at once, as HTTP/2 does.
     is_multiplexed: AtomicBool,
+    /// Whether it has had a request.
+    is_used: AtomicBool,
     task: Mutex<Option<AbortHandle>>,
 }
 
@@ -116,6 +118,7 @@ impl Connections {
             active_ms: AtomicU64::new(self.now_ms()),
             head_ms: AtomicU64::new(self.now_ms()),
             is_multiplexed: AtomicBool::new(false),
+            is_used: AtomicBool::new(false),
             task: Mutex::new(None),
         });
         table.open.push(Arc::clone(&connection));
@@ -217,6 +220,11 @@ impl Table {
 }
 
 impl Connection {
+    /// Whether a request has begun on it, ever.
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used.load(Relaxed)
+    }
+
     /// Why it is to be closed, if so.
     fn is_late(&self, now_ms: u64, limits: &ConnectionLimits) -> Option<Closed> {
         if self.requests.load(Relaxed) > 0 {
@@ -243,6 +251,7 @@ impl Place {
         connection.requests.fetch_add(1, Relaxed);
         connection.head_ms.store(NEVER, Relaxed);
         connection.is_multiplexed.store(is_multiplexed, Relaxed);
+        connection.is_used.store(true, Relaxed);
         UnderWay(Arc::clone(self))
     }
 

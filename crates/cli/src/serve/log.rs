@@ -15,7 +15,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::{output, usage_error::UsageError};
+use crate::{display, output, usage_error::UsageError, waiting};
 
 /// The notes of a node to the person who started it, apart from its log; or in its log, if programs
 /// read all of it.
@@ -48,10 +48,13 @@ pub(super) const VARIABLE: &str = "HEADWATER_LOG";
 /// A `UsageError` when they are not such a list.
 pub(super) fn start(as_json: bool, lines: Option<&str>) -> Result<Notes, UsageError> {
     let filter = filter(lines.unwrap_or_default())?;
-    let ansi = std::io::stderr().is_terminal();
+    let ansi = display::has_colour(&std::io::stderr());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(|| {
+            drop(waiting::clear());
+            std::io::stderr()
+        })
         .with_ansi(ansi);
     match as_json {
         true => log

@@ -8,7 +8,6 @@ use headwater_engine::{
     DenoEngine, Engine, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
 };
 use headwater_model::{
-    app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
     webhook::Backoff,
 };
@@ -19,7 +18,7 @@ use headwater_platform::{
 use headwater_store::Store;
 
 use super::{
-    apps,
+    apps::Apps,
     arguments::{self, ServeArguments},
     data_dir::{self, DataDir},
     memory,
@@ -75,8 +74,7 @@ pub(super) async fn check(setup: &Setup<'_>) -> Result<()> {
         options, data_dir, ..
     } = setup;
     let network = Network::of(options)?;
-    let variable = |name: &str| std::env::var(name).ok();
-    let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), variable)?;
+    let apps = Apps::of(options, data_dir.apps())?;
     app_config(options, setup.address, &network, apps)?;
     if let Ok(given) = std::env::var("HEADWATER_SECRET_KEY") {
         data_dir.secret_keys(Some(&given))?;
@@ -98,9 +96,7 @@ pub(super) async fn start(
         ..
     } = setup;
     let network = Network::of(options)?;
-    let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), |name| {
-        std::env::var(name).ok()
-    })?;
+    let apps = Apps::of(options, data_dir.apps())?;
     let config = app_config(options, *address, &network, apps)?;
     let (secret_keys, key_file) = secret_keys(setup, &store).await?;
     let files = store.files(data_dir)?;
@@ -186,7 +182,7 @@ pub(super) fn app_config(
     options: &ServeArguments,
     address: SocketAddr,
     network: &Network,
-    apps: AppCatalog,
+    apps: Apps,
 ) -> Result<PlatformConfig> {
     let public_url = public_url(options, address)?;
     let given: Vec<String> = std::env::args().collect();
@@ -211,13 +207,15 @@ pub(super) fn app_config(
         deliveries: delivery_config(options, network)?,
         mail: sending::mail(options)?,
         s3: sending::s3(options)?,
-        apps,
+        apps: apps.catalog,
+        apps_folder: std::path::absolute(&apps.folder).unwrap_or(apps.folder),
         plan: match options.plan {
             None | Some(arguments::Plan::Free) => Plan::Free,
             Some(arguments::Plan::Paid) => Plan::Paid,
         },
         workflow_memory_max_mib: workflow_memory_max_mib(options),
         workflow_results: workflow_results(options),
+        run_limits: run_limits(options),
         file_bytes_per_owner: options
             .files_per_owner_gb
             .unwrap_or(FILES_PER_OWNER_GB)
@@ -303,6 +301,21 @@ fn workflow_memory_max_mib(options: &ServeArguments) -> u32 {
     options.workflow_memory_max_mib.unwrap_or_else(default)
 }
 
+fn run_limits(options: &ServeArguments) -> RunLimits {
+    let defaults = RunLimits::default();
+    RunLimits {
+        run_wall: options.run_timeout.unwrap_or(defaults.run_wall),
+        hook_wall: options.hook_timeout.unwrap_or(defaults.hook_wall),
+        heap_mib: worker_heap_mib(options),
+        output_bytes: options
+            .run_output_mib
+            .map_or(defaults.output_bytes, |mib| mib * MIB),
+        log_bytes: options
+            .run_log_kib
+            .map_or(defaults.log_bytes, |kib| kib * 1024),
+    }
+}
+
 fn workflow_results(options: &ServeArguments) -> ResultLimits {
     let defaults = ResultLimits::default();
     ResultLimits {
@@ -322,7 +335,6 @@ pub(super) async fn engine_config(setup: &Setup<'_>) -> Result<EngineConfig> {
         options, data_dir, ..
     } = setup;
     let network = Network::of(options)?;
-    let defaults = RunLimits::default();
     let workers_memory_mib = workers_memory_mib(options);
     let rested_workers_memory_mib = match options.workers_memory_mib {
         Some(mib) => mib,
@@ -338,17 +350,7 @@ pub(super) async fn engine_config(setup: &Setup<'_>) -> Result<EngineConfig> {
         cache_dir: data_dir.cache(),
         kept_in: Some(runtime::deno_dir()?),
         work_dir: data_dir.workers(),
-        limits: RunLimits {
-            run_wall: options.run_timeout.unwrap_or(defaults.run_wall),
-            hook_wall: options.hook_timeout.unwrap_or(defaults.hook_wall),
-            heap_mib: worker_heap_mib(options),
-            output_bytes: options
-                .run_output_mib
-                .map_or(defaults.output_bytes, |mib| mib * MIB),
-            log_bytes: options
-                .run_log_kib
-                .map_or(defaults.log_bytes, |kib| kib * 1024),
-        },
+        limits: run_limits(options),
         network: network.policy,
         ca: network.ca,
         routes: network.routes,

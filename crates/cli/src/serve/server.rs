@@ -34,6 +34,10 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 /// The time to wait if the machine gives no more connections and none can be closed.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
+/// The time that a new connection has for its first request when the node stops: its client has reached a node that served,
+/// and would be refused by one that has just been asked to restart.
+const FIRST_REQUEST_WITHIN: Duration = Duration::from_millis(250);
+
 /// The server of a node: its connections and their bounds.
 #[derive(Clone)]
 pub(super) struct Server {
@@ -147,7 +151,7 @@ impl Server {
         };
         let greeted = tokio::select! {
             greeted = tls.greet(stream) => greeted,
-            () = self.stopping.cancelled() => return,
+            () = stopped_before_use(&self.stopping) => return,
         };
         // Apart, so that connections without TLS do not take the memory of those with it.
         match greeted {
@@ -172,6 +176,7 @@ impl Server {
             stopping,
             ..
         } = self;
+        let connection = Arc::clone(&place.connection);
         let io = TokioIo::new(Watched::new(stream, Arc::clone(&place)));
         let service = service_fn(move |request: Request<Incoming>| {
             let under_way = place.begin_request(request.version() == Version::HTTP_2);
@@ -186,10 +191,15 @@ impl Server {
             }
         });
         let mut conversation = std::pin::pin!(protocol.serve_connection(io, service));
-        let mut stopped = std::pin::pin!(stopping.cancelled());
+        let stopped = async {
+            stopping.cancelled().await;
+            if !connection.is_used() {
+                stopped_before_use(&stopping).await;
+            }
+        };
         let ended = tokio::select! {
             ended = conversation.as_mut() => ended,
-            () = &mut stopped => {
+            () = stopped => {
                 conversation.as_mut().graceful_shutdown();
                 conversation.await
             }
@@ -197,5 +207,44 @@ impl Server {
         if let Err(error) = ended {
             tracing::trace!(%error, "a connection ended");
         }
+    }
+}
+
+/// Waits until the node stops, and then for the time of a first request.
+async fn stopped_before_use(stopping: &CancellationToken) {
+    stopping.cancelled().await;
+    tokio::time::sleep(FIRST_REQUEST_WITHIN).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use headwater_api::ConnectionCounts;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+    use crate::serve::connections::ConnectionLimits;
+
+    #[tokio::test]
+    async fn a_connection_that_a_stopping_node_has_taken_gets_the_answer_to_its_first_request() {
+        let limits = ConnectionLimits {
+            most: 1,
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(10),
+        };
+        let connections = Connections::new(limits, ConnectionCounts::default());
+        let place = Arc::new(connections.enter().unwrap());
+        let router = Router::new().route("/", get(async || "here"));
+        let stopping = CancellationToken::new();
+        stopping.cancel();
+        let server = Server::new(router, connections, None, stopping);
+        let (mut client, stream) = duplex(1024);
+        let request = b"GET / HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\r\n";
+        client.write_all(request).await.unwrap();
+        server.serve_stream(stream, None, place).await;
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        assert!(answer.ends_with("here"), "{answer}");
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Setup<'a> {
     pub(super) data_dir: DataDir,
     /// The address that it listens on.
     pub(super) address: SocketAddr,
+    /// Whether the manager of services opened the socket there, and keeps it open.
+    pub(super) is_passed: bool,
     pub(super) notes: Notes,
     pub(super) tracer: Option<Arc<dyn Tracer>>,
     pub(super) counts: ConnectionCounts,

@@ -2,19 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{environment::TEST_CLOCK, log, near_name::nearest};
+use super::{environment::TEST_CLOCK, help::VARIABLES, near_name::nearest};
 use crate::arguments;
 
 /// The beginning of all names.
 const PREFIX: &str = "HEADWATER_";
-/// Variables that are not options of the command line.
-const FURTHER: [&str; 5] = [
-    "HEADWATER_CACHE_DIR",
-    "HEADWATER_DENO",
-    "HEADWATER_SECRET_KEY",
-    TEST_CLOCK,
-    log::VARIABLE,
-];
 
 /// Warns of those that are set.
 pub(super) fn warn_of_misspelt() {
@@ -31,7 +23,8 @@ pub(super) fn warn_of_misspelt() {
 
 /// The names that are read.
 fn known() -> BTreeSet<String> {
-    let mut known = BTreeSet::from(FURTHER.map(str::to_owned));
+    let mut known = BTreeSet::from(VARIABLES.map(|(name, _)| name.to_owned()));
+    known.insert(TEST_CLOCK.to_owned());
     let mut commands = vec![arguments::command()];
     while let Some(command) = commands.pop() {
         let names = command.get_arguments().filter_map(|one| one.get_env());

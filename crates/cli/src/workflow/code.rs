@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::findings;
 use super::folder::{DEFINITION_FILE, Folder};
-use crate::{output, runtime};
+use crate::{output, runtime, waiting};
 
 /// The endings of code that is parsed.
 const ENDINGS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
@@ -63,7 +63,8 @@ async fn of_code(folder: &Folder) -> Result<Vec<Value>> {
         cache_dir: runtime::cache_dir()?,
         registry_env: runtime::client_env(),
     };
-    let faults = syntax_faults(&parsing, &code.modules).await?;
+    let parsed = syntax_faults(&parsing, &code.modules);
+    let faults = waiting::shown("reading the workflow's code", parsed).await?;
     Ok(faults.iter().map(|fault| code.finding(fault)).collect())
 }
 

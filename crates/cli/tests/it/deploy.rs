@@ -101,6 +101,60 @@ async fn a_source_that_can_never_fire_is_deployed_only_when_that_is_asked_for() 
 }
 
 #[tokio::test]
+async fn new_code_that_can_never_fire_is_refused_unless_the_former_could_not_either() {
+    let node = Node::start().await;
+    let hook = json!({"name": "hook", "type": "$.interface.apphook"});
+    let timer = json!({"name": "timer", "type": "$.interface.timer"});
+    saved(&node, json!([hook]));
+    let source = json!({"id": "dc_1", "name": "a", "component_id": "sc_0", "active": true});
+    node.data("GET /v1/sources/dc_1", source.clone());
+    node.data("PUT /v1/sources/dc_1", source);
+    let former = |props: serde_json::Value| json!({"id": "sc_0", "configurable_props": props});
+    node.data("GET /v1/components/sc_0", former(json!([timer])));
+    let update = ["update", "dc_1", "https://example.com/a.mjs"];
+    let seen = node.run(&update).await;
+    assert_eq!(seen.code, 2);
+    assert!(seen.stderr.contains("--anyway"), "{}", seen.stderr);
+    assert!(node.received("PUT /v1/sources/dc_1").is_empty());
+    let anyway = [&update[..], &["--anyway"]].concat();
+    assert_eq!(node.run(&anyway).await.code, 0);
+    node.data("GET /v1/components/sc_0", former(json!([hook])));
+    let seen = node.run(&update).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.mjs");
+    std::fs::write(&file, COMPONENT).unwrap();
+    let seen = node.run(&["dev", file.to_str().unwrap()]).await;
+    assert_eq!(seen.code, 2, "{}", seen.stderr);
+    assert!(seen.stderr.contains("--anyway"), "{}", seen.stderr);
+    assert!(node.received("POST /v1/sources").is_empty());
+}
+
+#[tokio::test]
+async fn the_first_run_by_a_timer_is_told_with_the_command_that_runs_it_now() {
+    let node = Node::start().await;
+    saved(&node, json!([]));
+    node.on("GET /v1/sources/dc_1", |request| {
+        assert_eq!(request.query["expand"], "health");
+        let now = std::time::SystemTime::now();
+        let now_ms = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_millis();
+        // Later than 15 minutes by more than a slow test takes, and not by half a minute.
+        let next = u64::try_from(now_ms).unwrap() + 915_000;
+        (
+            200,
+            json!({"data": {"id": "dc_1", "health": {"next_tick_at_ms": next}}}),
+        )
+    });
+    let seen = node.run(&["deploy", "https://example.com/a.mjs"]).await;
+    let told = "\nfirst run in 15 min; `headwater run a` runs it now\n";
+    assert!(seen.stderr.contains(told), "{}", seen.stderr);
+}
+
+#[tokio::test]
 async fn a_url_and_a_package_are_left_to_the_node() {
     let node = Node::start().await;
     saved(&node, json!([]));

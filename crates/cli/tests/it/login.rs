@@ -141,3 +141,72 @@ async fn a_profiles_key_goes_to_the_profiles_node_only() {
         unknown.stderr
     );
 }
+
+#[tokio::test]
+async fn profiles_are_listed_without_their_keys_and_one_of_them_is_chosen() {
+    let (node, other) = (Node::start().await, Node::start().await);
+    user(&node);
+    user(&other);
+    let home = tempfile::tempdir().unwrap();
+    let seen = run(home.path(), &node, &["profiles", "list"]).await;
+    assert_eq!(seen.code, 0);
+    assert!(seen.stderr.contains("headwater login"), "{}", seen.stderr);
+    let home = home.path();
+    for (profile, at) in [("home", &other), ("work", &node)] {
+        let login = ["login", &at.url, "--api-key", "mine", "--profile", profile];
+        assert_eq!(run(home, &node, &login).await.code, 0);
+    }
+    let listed = run(home, &node, &["profiles", "list", "-o", "profile,current"]).await;
+    assert_eq!(
+        listed.stdout,
+        "PROFILE   CURRENT\nhome      -\nwork      yes\n"
+    );
+    let seen = run(home, &node, &["profiles", "use", "home"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert_eq!(run(home, &node, &["list"]).await.code, 0);
+    assert_eq!(used(&other).as_deref(), Some("Bearer mine"));
+    let all = run(home, &node, &["profiles", "list", "--json"]).await;
+    assert!(!all.stdout.contains("mine"), "{}", all.stdout);
+    let chosen = &all.json()[0];
+    assert_eq!(
+        (&chosen["profile"], &chosen["current"]),
+        (&json!("home"), &json!(true))
+    );
+    let unknown = run(home, &node, &["profiles", "use", "nix"]).await;
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.stderr.contains("there are home, work"),
+        "{}",
+        unknown.stderr
+    );
+    let gone = run(home, &node, &["logout"]).await;
+    assert!(
+        gone.stderr.contains("the current profile is work"),
+        "{}",
+        gone.stderr
+    );
+}
+
+#[tokio::test]
+async fn with_json_an_error_is_json_too() {
+    let node = Node::start().await;
+    node.on("GET /v1/users/me/sources", |_| {
+        let error = json!({"code": "internal", "message": "a fault", "request_id": "r1"});
+        (500, json!({ "error": error }))
+    });
+    let seen = node.run(&["list", "--json"]).await;
+    assert_eq!((seen.code, &*seen.stdout), (1, ""));
+    let told: Value = serde_json::from_str(seen.stderr.trim_end()).unwrap();
+    let error = &told["error"];
+    assert_eq!(
+        (&error["code"], &error["request_id"]),
+        (&json!("internal"), &json!("r1"))
+    );
+    assert!(
+        error["hint"].as_str().unwrap().contains("headwater doctor"),
+        "{told}"
+    );
+    let seen = node.run(&["list", "--json", "--nothing"]).await;
+    let told: Value = serde_json::from_str(seen.stderr.trim_end()).unwrap();
+    assert_eq!((seen.code, &told["error"]["code"]), (2, &json!("usage")));
+}

@@ -81,6 +81,7 @@ async fn flags_win_over_the_file() {
 async fn without_a_terminal_everything_missing_is_named_and_nothing_deployed() {
     let node = Node::start().await;
     node.list("GET /v1/accounts", json!([]));
+    node.list("GET /v1/apps", json!([]));
     let seen = deploy(&node, &[]).await;
     assert_eq!(seen.code, 2);
     assert!(
@@ -89,13 +90,33 @@ async fn without_a_terminal_everything_missing_is_named_and_nothing_deployed() {
         seen.stderr
     );
     assert!(seen.stderr.contains("\n  max (integer)"), "{}", seen.stderr);
-    // No account of the app is stored: it may need none, so it is a remark only.
+    // One advice, the one that the app has.
+    let advice = "\n  rss (app of rss: there is no account of rss; add one with `headwater accounts add rss --field KEY=VALUE`)";
+    assert!(seen.stderr.contains(advice), "{}", seen.stderr);
+    assert_eq!(seen.stderr.matches("headwater accounts").count(), 1);
+    assert!(node.received("POST /v1/sources").is_empty());
+}
+
+#[tokio::test]
+async fn an_account_that_is_missing_ends_a_deploy_unless_its_app_needs_none() {
+    let node = Node::start().await;
+    node.list("GET /v1/accounts", json!([]));
+    let values = ["--prop", "url=x", "--prop", "max=1"];
+    let app = |auth: &str| json!([{"name_slug": "rss", "auth_type": auth}, {"name_slug": "rss2", "auth_type": "none"}]);
+    node.list("GET /v1/apps", app("oauth2"));
+    let seen = deploy(&node, &values).await;
+    assert_eq!(seen.code, 2);
+    let advice = "connect one with `headwater accounts connect rss`";
+    assert!(seen.stderr.contains(advice), "{}", seen.stderr);
+    assert!(node.received("POST /v1/sources").is_empty());
+    node.list("GET /v1/apps", app("none"));
+    let seen = deploy(&node, &values).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
     assert!(
-        seen.stderr.contains("headwater accounts add rss"),
+        !seen.stderr.contains("headwater accounts"),
         "{}",
         seen.stderr
     );
-    assert!(node.received("POST /v1/sources").is_empty());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `runs`: the requests to the node, and the text that people see.
+//! `runs` and `usage`: the requests to the node, and the text that people see.
 
 use serde_json::{Value, json};
 
@@ -111,6 +111,108 @@ async fn a_described_run_shows_its_consequences() {
     );
     let seen = node.run(&["runs", "describe", "inv_1", "--json"]).await;
     assert_eq!(seen.json(), detail());
+}
+
+#[tokio::test]
+async fn facts_that_are_out_of_the_ordinary_are_on_the_card() {
+    let node = Node::start().await;
+    let mut run = detail();
+    let names: Vec<String> = (0..20).map(|number| format!("k{number}")).collect();
+    for (field, value) in [
+        ("starts", json!(2)),
+        ("time_limit_ms", json!(60_000)),
+        ("response", json!({"status": 404, "bytes": 12})),
+        ("changed_keys", json!(31)),
+        ("changed_key_names", json!(names)),
+    ] {
+        run[field] = value;
+    }
+    node.data("GET /v1/runs/inv_1", run);
+    let seen = node.run(&["runs", "describe", "inv_1"]).await;
+    for line in [
+        "LIMIT       60000 ms",
+        "STARTS      2: a worker or a node was lost, or credentials were renewed",
+        "ANSWERED    404, 12 bytes",
+        "CHANGED     31 of $.service.db: k0, k1, ",
+        ", k19, …",
+    ] {
+        assert!(seen.stdout.contains(line), "{line}: {}", seen.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_and_its_end_is_told() {
+    let node = Node::start().await;
+    node.on("POST /v1/runs/inv_1/cancel", |_| (204, Value::Null));
+    for (ended, told) in [
+        (
+            json!({"outcome": "cancelled"}),
+            "cancelled; requests that it has sent stay sent\n",
+        ),
+        (
+            json!({"outcome": "returned"}),
+            "it has ended before, as returned\n",
+        ),
+        (
+            json!({"status": "running"}),
+            "cancelled; a step at work comes to its end\n",
+        ),
+    ] {
+        node.data("GET /v1/runs/inv_1", ended);
+        let seen = node.run(&["runs", "cancel", "inv_1"]).await;
+        assert_eq!(
+            (seen.code, &*seen.stdout),
+            (0, "inv_1\n"),
+            "{}",
+            seen.stderr
+        );
+        assert_eq!(seen.stderr, told);
+    }
+    assert_eq!(node.received("POST /v1/runs/inv_1/cancel").len(), 3);
+}
+
+#[tokio::test]
+async fn usage_is_shown_by_day_or_by_source_with_what_is_left_of_the_quota() {
+    let node = Node::start().await;
+    let day =
+        |date: &str, runs: u64| json!({"date": date, "invocations": runs, "compute_ms": 10 * runs});
+    node.data(
+        "GET /v1/usage",
+        json!({
+            "days": [day("2026-01-01", 3), day("2026-01-02", 50)],
+            "daily_invocations_quota": 200,
+            "resets_at_ms": 1_767_398_400_000_i64,
+            "sources": [{
+                "id": "dc_1", "name": "orders", "invocations": 45, "compute_ms": 450,
+                "days": [day("2026-01-02", 44)],
+            }],
+            "others": {"invocations": 8, "compute_ms": 80},
+        }),
+    );
+    let left = "150 of 200 runs are left today; the next day begins at midnight UTC\n";
+    let seen = node.run(&["usage", "--days", "2"]).await;
+    assert_eq!(
+        (&*seen.stdout, &*seen.stderr),
+        (
+            "DAY          RUNS   TIME\n\
+             2026-01-02   50     0.5 s\n\
+             2026-01-01   3      0.0 s\n",
+            left
+        )
+    );
+    let seen = node.run(&["usage", "--by", "source"]).await;
+    assert_eq!(
+        seen.stdout,
+        "NAME       ID     TODAY   OF QUOTA   RUNS   TIME\n\
+         orders     dc_1   44      22.0 %     45     0.5 s\n\
+         (others)                             8      0.1 s\n"
+    );
+    let sent = node.received("GET /v1/usage");
+    assert_eq!(
+        (&*sent[0].query["days"], sent[0].query.get("by")),
+        ("2", None)
+    );
+    assert_eq!(sent[1].query["by"], "source");
 }
 
 #[tokio::test]

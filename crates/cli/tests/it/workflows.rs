@@ -228,8 +228,8 @@ async fn a_workflow_is_named_by_id_name_slug_or_folder() {
     let seen = node.run(&["workflows", "list"]).await;
     assert_eq!(
         seen.stdout,
-        "ID          NAME     ACTIVE   LAST RUN   OPEN   NEXT TICK   TRIGGERS   UPDATED\n\
-         p_abcdefg   Orders   yes      -          -      -           http       2026-01-01T00:00:00Z\n"
+        "ID          NAME     ACTIVE   LAST RUN   OPEN   LAST EVENT   NEXT TICK   TRIGGERS   UPDATED\n\
+         p_abcdefg   Orders   yes      -          -      -            -           http       2026-01-01T00:00:00Z\n"
     );
 }
 

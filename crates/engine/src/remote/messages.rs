@@ -251,9 +251,10 @@ impl Ended {
                 .map(to_raw_value)
                 .transpose()
                 .map(Self::Returned),
-            Outcome::Threw { .. } | Outcome::LimitExceeded { .. } | Outcome::Lost { .. } => {
-                to_raw_value(outcome).map(Self::Otherwise)
-            }
+            Outcome::Threw { .. }
+            | Outcome::LimitExceeded { .. }
+            | Outcome::Lost { .. }
+            | Outcome::Cancelled { .. } => to_raw_value(outcome).map(Self::Otherwise),
         };
         ended.expect("values of JSON have a text")
     }

@@ -1,7 +1,7 @@
 //! A person's hand in a tab: what it presses and writes into may be replaced by the page at any moment.
 
 use thirtyfour::{
-    WebElement,
+    Key, WebElement,
     error::{WebDriverError, WebDriverErrorInner, WebDriverResult},
     prelude::ElementWaitable as _,
 };
@@ -28,6 +28,25 @@ impl Tab<'_> {
     /// Chooses the option of a list whose text begins so.
     pub async fn choose(&self, selector: &str, label: &str) {
         self.act(selector, async |element| element.send_keys(label).await)
+            .await;
+    }
+
+    /// Chooses the option of a prop's field whose label begins so, by typing it and taking the first that is found.
+    pub async fn pick(&self, prop: &str, label: &str) {
+        let field = format!("[data-field='{prop}']:not([aria-busy]) [role=combobox]");
+        self.write(&field, label).await;
+        self.sees_text(&format!("[data-field='{prop}'] [role=option]"), label)
+            .await;
+        self.type_keys(Key::Down + Key::Enter).await;
+    }
+
+    /// Opens the list of a prop's field, and waits until an option has the text.
+    pub async fn offers(&self, prop: &str, label: &str) {
+        self.press(&format!(
+            "[data-field='{prop}']:not([aria-busy]) [role=combobox]"
+        ))
+        .await;
+        self.sees_text(&format!("[data-field='{prop}'] [role=option]"), label)
             .await;
     }
 

@@ -58,6 +58,7 @@ documents! {
     deploying: "docs/guide/deploying.md"
     developing: "docs/guide/developing.md"
     following_events: "docs/guide/following-events.md"
+    postgresql: "docs/guide/postgresql.md"
     registry: "docs/guide/registry.md"
     runs: "docs/guide/runs.md"
     sandbox_and_limits: "docs/guide/sandbox-and-limits.md"

@@ -47,6 +47,31 @@ async fn a_folder_in_use_is_told_in_plain_words_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let node = Node::start().await;
     let data_dir = format!("--data-dir={}", node.data_dir().display());
+    let listen = format!("--listen={}", node.url().trim_start_matches("http://"));
+    // A wrong value is told first: neither the port nor the folder is asked for.
+    for (wrong, told) in [
+        ("--public-url=nowhere", "--public-url: `nowhere`"),
+        ("--retained-events=1", "--retained-events: must be"),
+        (
+            "--allow-private-network=10",
+            "--allow-private-network: `10`",
+        ),
+        ("--apps=none.toml", "none.toml"),
+    ] {
+        let arguments = ["serve", &listen, &data_dir, wrong];
+        let seen = headwater_in(folder.path(), &arguments).await;
+        assert!(seen.stderr.contains(told), "{wrong}: {}", seen.stderr);
+        assert!(
+            !seen.stderr.contains("listen on"),
+            "{wrong}: {}",
+            seen.stderr
+        );
+        assert!(
+            !seen.stderr.contains("another headwater"),
+            "{wrong}: {}",
+            seen.stderr
+        );
+    }
     let arguments = ["serve", "--listen=127.0.0.1:0", &data_dir];
     let seen = headwater_in(folder.path(), &arguments).await;
     assert_eq!(seen.code, 1);

@@ -5,6 +5,7 @@ mod browser;
 mod choosing;
 mod deploying;
 mod events;
+mod home;
 mod missing;
 mod naming;
 mod pages;

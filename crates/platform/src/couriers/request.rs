@@ -67,7 +67,7 @@ impl WebhookRequest {
     }
 
     /// The request of an event that is posted to an address without a webhook: nobody has a secret to sign it with.
-    pub(super) fn unsigned(event: ForwardedEvent<'_>, now_ms: EpochMs) -> Self {
+    pub fn unsigned(event: ForwardedEvent<'_>, now_ms: EpochMs) -> Self {
         let id = format!("{}_{}_once", event.emitter, event.id);
         let about = origin(event.emitter, event.id, event.channel);
         let mut request = Self::signed(id, event.body, about, [], now_ms);

@@ -3,6 +3,7 @@
 //! Timer, event and manual runs are serial; HTTP runs go on at once up to the node's source
 //! concurrency; hooks run whenever they are asked for, because only the lifecycle asks.
 
+mod cancelling;
 mod committing;
 mod ending;
 mod leaving;
@@ -26,7 +27,10 @@ use super::{
     renewal::Renewal,
     waiting::{WAITING_MAX, Waiting},
 };
-use crate::actor::{Heartbeat, InFlight};
+use crate::{
+    actor::{Heartbeat, InFlight},
+    changes::Change,
+};
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
@@ -100,6 +104,7 @@ impl Actor {
                 return self.leave().await;
             }
             let (idle, due) = (self.is_idle(), self.queue.due());
+            let log_due = self.flight.log_due();
             tokio::select! {
                 message = self.flight.next() => {
                     let ended = self.flight.on_message(message, &mut self.commits, context.core.env.now_ms());
@@ -117,6 +122,7 @@ impl Actor {
                     if self.leave_if_idle() { return; }
                 }
                 () = due => {}
+                () = log_due => self.tell_logged(),
                 () = self.evicting.ended() => {}
                 () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => {
@@ -215,7 +221,21 @@ impl Actor {
             Command::Settle(settled, reply) => {
                 let _ = reply.send(self.settle(settled).await);
             }
+            Command::Cancel(id, found) => {
+                let _ = found.send(self.cancel(&id).await);
+            }
+            Command::Logged(id, logged) => {
+                let _ = logged.send(self.flight.logged(&id).unwrap_or_default());
+            }
             Command::Close(closing, closed) => self.closing = Some((closing, closed)),
+        }
+    }
+
+    /// Tells watchers that there is something new to be seen of runs under way.
+    fn tell_logged(&mut self) {
+        self.flight.log_told();
+        if let Some(loaded) = &self.loaded {
+            self.context.core.tell(Change::of_source(&loaded.source));
         }
     }
 

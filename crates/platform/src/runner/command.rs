@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use headwater_engine::Hook;
-use headwater_model::id::{AccountId, SourceId};
+use headwater_model::id::{AccountId, InvocationId, SourceId};
 use headwater_store::{SettledSource, Source};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
+    found::Found,
     hook::{HookCall, HookEnded},
     invocation::QueuedInvocation,
     loaded::LoadedSource,
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     actor::{self, Resident},
     error::PlatformError,
+    log_line::LogLine,
     origin,
 };
 
@@ -40,6 +42,10 @@ pub(crate) enum Command {
         Box<SettledSource>,
         oneshot::Sender<Result<Source, PlatformError>>,
     ),
+    /// Find this run, and end it if it is under way.
+    Cancel(InvocationId, oneshot::Sender<Found>),
+    /// Tell the lines that this run has logged so far, if it is under way.
+    Logged(InvocationId, oneshot::Sender<Vec<LogLine>>),
     /// Drop everything and end; answer when gone.
     Close(Closing, oneshot::Sender<()>),
 }

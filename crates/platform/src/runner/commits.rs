@@ -382,6 +382,12 @@ fn answer(mut part: RunPart, emitted: u64, outcome: Option<Outcome>) {
                 let _ = sender.send(report::report(&part, outcome, emitted));
             }
         }
+        After::Cancelled(told, report) => {
+            if let Some((report, outcome)) = report.zip(outcome) {
+                let _ = report.send(report::report(&part, outcome, emitted));
+            }
+            let _ = told.send(());
+        }
     }
 }
 
@@ -395,7 +401,7 @@ mod tests {
         origin::Origin,
     };
     use headwater_store::{
-        Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, RunVersion, Usage,
+        Dropped, EndedRun, NodeEpoch, RunFacts, RunOutcome, RunTrigger, RunVersion, Usage,
     };
     use parking_lot::Mutex;
 
@@ -436,6 +442,7 @@ mod tests {
                 dropped: Dropped::default(),
                 has_scheduled: false,
                 origin: Origin::default(),
+                facts: RunFacts::default(),
             }),
             ..of_run(number, false)
         }

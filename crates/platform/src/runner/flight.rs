@@ -4,14 +4,18 @@ use std::{
     collections::HashMap,
     sync::Arc,
     task::{Context, Poll, Waker},
-    time::Instant,
+    time::Duration,
 };
 
-use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use futures::{
+    StreamExt,
+    future::{BoxFuture, abortable},
+    stream::FuturesUnordered,
+};
 use headwater_engine::{EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
-use headwater_model::{outcome::Outcome, time::EpochMs, trace::TraceParent};
-use headwater_store::{Lane, Lease, Owner, Usage};
-use tokio::sync::mpsc;
+use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs, trace::TraceParent};
+use headwater_store::{Lane, Lease, Owner, SentResponse, Usage};
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     commits::Commits,
@@ -23,9 +27,13 @@ use super::{
 };
 use crate::{
     data_stores::StoreRequests,
+    log_line::LogLine,
     metrics::outcome_name,
     spans::{Attribute, Span},
 };
+
+/// The pause in which lines are gathered before watchers hear of them; a run that ends sooner costs nothing.
+const LOG_PAUSE: Duration = Duration::from_millis(300);
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
 
@@ -49,6 +57,8 @@ pub(super) struct EndedRun {
     pub(super) began: bool,
     /// The time it was started, in epoch milliseconds.
     pub(super) started_at_ms: EpochMs,
+    /// The answer that it sent.
+    pub(super) response: Option<SentResponse>,
     /// The place in its trace of things that it caused.
     pub(super) trace: Option<TraceParent>,
 }
@@ -66,6 +76,8 @@ pub(super) struct Flight {
     http: usize,
     serial: usize,
     suspects: usize,
+    /// The time to tell watchers that runs have logged, if they have since that was told.
+    log_due: Option<Instant>,
 }
 
 impl Flight {
@@ -82,6 +94,7 @@ impl Flight {
             http: 0,
             serial: 0,
             suspects: 0,
+            log_due: None,
         }
     }
 
@@ -145,8 +158,10 @@ impl Flight {
             span,
             effects: Effects::default(),
             store_requests: StoreRequests::new(owner, &invocation.props),
-            started: Instant::now(),
+            started: std::time::Instant::now(),
             started_at_ms: self.context.core.env.now_ms(),
+            starting: None,
+            response: None,
             flushed: false,
             stored: false,
         };
@@ -158,8 +173,57 @@ impl Flight {
         match start.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready((_, Ok(()))) => {}
             Poll::Ready(failed) => self.starting.push(Box::pin(std::future::ready(failed))),
-            Poll::Pending => self.starting.push(start),
+            Poll::Pending => {
+                let (start, handle) = abortable(start);
+                self.starting.push(Box::pin(async move {
+                    // One that was ended says nothing, as its run is no longer in flight.
+                    start.await.unwrap_or((run, Ok(())))
+                }));
+                if let Some(tracked) = self.runs.get_mut(&run) {
+                    tracked.starting = Some(handle);
+                }
+            }
         }
+    }
+
+    /// The lines that a run under way has logged since its last commit, oldest first.
+    pub(super) fn logged(&self, id: &InvocationId) -> Option<Vec<LogLine>> {
+        let is_meant = |run: &&RunInFlight| run.cause.invocation_id() == id;
+        let run = self.runs.values().find(is_meant)?;
+        Some(run.effects.logs.iter().map(LogLine::from).collect())
+    }
+
+    /// Waits until watchers are to hear that runs have logged; forever if there is nothing new.
+    pub(super) fn log_due(&self) -> impl Future<Output = ()> + use<> {
+        let log_due = self.log_due;
+        async move {
+            match log_due {
+                Some(log_due) => tokio::time::sleep_until(log_due).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Watchers have heard.
+    pub(super) fn log_told(&mut self) {
+        self.log_due = None;
+    }
+
+    /// Takes out the run of an invocation that a lease holds, as cancelled. Its code may still be at work.
+    pub(super) fn cancel(&mut self, id: &InvocationId, message: &str) -> Option<EndedRun> {
+        let is_meant = |run: &RunInFlight| match &run.cause {
+            Cause::Invocation(invocation) => {
+                invocation.invocation_id == *id && invocation.lease.is_some()
+            }
+            Cause::Hook { .. } => false,
+        };
+        let mut runs = self.runs.iter();
+        let (&run, tracked) = runs.find(|(_, run)| is_meant(run))?;
+        if let Some(starting) = &tracked.starting {
+            starting.abort();
+        }
+        let message = message.to_owned();
+        self.end(run, Outcome::Cancelled { message })
     }
 
     fn count(&mut self, cause: &Cause, by: isize) {
@@ -228,11 +292,15 @@ impl Flight {
                 run.effects.kv.push((self.next_write, change));
                 self.next_write += 1;
             }
-            RunMessage::Log { level, text } => run.effects.logs.push(Logged {
-                level,
-                text,
-                ts_ms: now_ms,
-            }),
+            RunMessage::Log { level, text } => {
+                run.effects.logs.push(Logged {
+                    level,
+                    text,
+                    ts_ms: now_ms,
+                });
+                self.log_due
+                    .get_or_insert_with(|| Instant::now() + LOG_PAUSE);
+            }
             RunMessage::Respond(response) => respond(run, response, commits),
             RunMessage::StoreAsked(request) => {
                 run.stored |= request.operation.is_write();
@@ -268,6 +336,7 @@ impl Flight {
             stored: run.stored,
             began: true,
             started_at_ms: run.started_at_ms,
+            response: run.response,
         })
     }
 }
@@ -282,6 +351,10 @@ fn respond(run: &mut RunInFlight, response: Response, commits: &mut Commits) {
         // Nobody waits for a response: the run was started by hand, or by an event.
         other @ (Reply::None | Reply::Report(_)) => return invocation.reply = other,
     };
+    run.response = Some(SentResponse {
+        status: response.status,
+        bytes: response.body.len() as u64,
+    });
     if run.effects.is_silent() {
         let _ = reply.send(CustomResponse::Responded(response));
         return;

@@ -46,7 +46,7 @@ impl CustomResponse {
                 limit: Limit::Wall, ..
             } => Self::TimedOut,
             Outcome::LimitExceeded { .. } => Self::Threw,
-            Outcome::Lost { .. } => Self::Unavailable,
+            Outcome::Lost { .. } | Outcome::Cancelled { .. } => Self::Unavailable,
         }
     }
 }
@@ -77,6 +77,8 @@ pub(crate) struct QueuedInvocation {
     pub(crate) is_admitted: bool,
     /// The number of its starts whose worker was lost.
     pub(crate) tries: u32,
+    /// The number of its starts by nodes that ended before it did.
+    pub(crate) former_starts: u32,
     /// Whether it was repeated with other credentials.
     pub(crate) repeated: bool,
     /// The accounts whose credentials it was started with.
@@ -92,6 +94,12 @@ impl QueuedInvocation {
             self.lease = Some(lease.clone());
         }
         own
+    }
+
+    /// The number of its starts, this one included.
+    pub(super) fn starts(&self) -> u32 {
+        let of_this_node = self.tries.saturating_add(self.repeated.into());
+        self.former_starts.saturating_add(of_this_node)
     }
 
     /// Whether it must run however long that takes: it is on disk, and nobody who could be told waits for it.
@@ -133,6 +141,7 @@ impl QueuedInvocation {
             not_before: None,
             is_admitted: invocation.trigger.admission() == Admission::WhenQueued,
             tries: 0,
+            former_starts: 0,
             repeated: false,
             accounts: Vec::new(),
             reply,

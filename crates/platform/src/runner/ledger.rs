@@ -1,6 +1,6 @@
 //! Turning what runs did into commits, in order: dedupe, `$in`, errors, logs, key-value writes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use headwater_model::{
     channel::Channel,
@@ -12,7 +12,8 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    InvocationEnd, KvWrite, RunCommit, RunOutcome, RunVersion, RunnableLease, Source,
+    ChangedKeys, InvocationEnd, KvWrite, RunCommit, RunFacts, RunOutcome, RunVersion,
+    RunnableLease, Source,
 };
 
 use serde_json::value::RawValue;
@@ -51,25 +52,33 @@ pub(super) struct Ledger {
     flushed: HashMap<InvocationId, Emitted>,
 }
 
-/// The events of a run so far.
+/// The events and writes of a run so far.
 #[derive(Default)]
 struct Emitted {
     events: u32,
     dropped: Dropped,
     has_scheduled: bool,
+    /// The keys that it has changed.
+    changed: BTreeSet<String>,
 }
 
 impl Emitted {
     /// Of one part.
-    fn of(events: &[NewEvent], dropped: Dropped) -> Self {
+    fn of(events: &[NewEvent], dropped: Dropped, writes: &[KvWrite]) -> Self {
         Self {
             events: u32::try_from(events.len()).unwrap_or(u32::MAX),
             dropped,
             has_scheduled: events.iter().any(|event| event.scheduled.is_some()),
+            changed: writes.iter().map(|write| write.key.clone()).collect(),
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.events == 0 && self.dropped.count == 0 && self.changed.is_empty()
+    }
+
     fn add(&mut self, later: Self) {
+        self.changed.extend(later.changed);
         self.events = self.events.saturating_add(later.events);
         self.dropped.add(later.dropped);
         self.has_scheduled |= later.has_scheduled;
@@ -150,12 +159,14 @@ impl Ledger {
             .collect();
         events.extend(scheduled.into_iter().map(|emit| to_be_released(emit, part)));
         let emitted = events.len() as u64;
-        let of_part = Emitted::of(&events, filtered.dropped);
+        let of_part = Emitted::of(&events, filtered.dropped, &kv_writes);
         let outcome = part
             .outcome
             .clone()
             .map(|outcome| with_rejections(outcome, &rejected));
         let error = match &outcome {
+            // That it was cancelled is known to the one who did it.
+            Some(Outcome::Cancelled { .. }) => None,
             Some(outcome) => outcome.error(),
             // The run goes on; what it has done wrong so far would be forgotten.
             None => broken_rules(&rejected),
@@ -197,7 +208,7 @@ impl Ledger {
         let mut so_far = self.flushed.remove(&part.invocation_id).unwrap_or_default();
         so_far.add(of_part);
         let Some(outcome) = outcome else {
-            if so_far.events > 0 || so_far.dropped.count > 0 {
+            if !so_far.is_empty() {
                 self.flushed.insert(part.invocation_id.clone(), so_far);
             }
             return None;
@@ -210,11 +221,24 @@ impl Ledger {
             started_at_ms: part.started_at_ms,
             ended_at_ms: part.ended_at_ms,
             outcome: RunOutcome::from(outcome),
-            error: outcome.error().map(|error| error_text(&error)),
+            error: match outcome {
+                // In the words of a workflow's.
+                Outcome::Cancelled { message } => Some(message.clone()),
+                Outcome::Returned { .. }
+                | Outcome::Threw { .. }
+                | Outcome::LimitExceeded { .. }
+                | Outcome::Lost { .. } => outcome.error().map(|error| error_text(&error)),
+            },
             emitted: so_far.events,
             dropped: so_far.dropped,
             has_scheduled: so_far.has_scheduled,
             origin: part.origin.clone(),
+            facts: RunFacts {
+                starts: part.starts,
+                response: part.response,
+                changed: ChangedKeys::of(so_far.changed.iter().map(String::as_str)),
+                time_limit_ms: part.time_limit_ms,
+            },
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headwater_engine::Response;
 use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome, time::EpochMs};
-use headwater_store::{Lease, RunTrigger, Usage};
+use headwater_store::{Lease, RunTrigger, SentResponse, Usage};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -20,6 +20,8 @@ pub(crate) enum After {
     /// The run goes on; its response may now be seen.
     Respond(oneshot::Sender<CustomResponse>, Response),
     Report(oneshot::Sender<RunReport>),
+    /// The run was cancelled, which somebody asked for and, if it was run by hand, somebody else hears of.
+    Cancelled(oneshot::Sender<()>, Option<oneshot::Sender<RunReport>>),
 }
 
 /// The effects of a run since its last commit; the last part of a run has its outcome.
@@ -36,6 +38,11 @@ pub(crate) struct RunPart {
     pub(crate) effects: Effects,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) usage: Usage,
+    pub(crate) starts: u32,
+    /// The answer that it sent, in this part or before.
+    pub(crate) response: Option<SentResponse>,
+    /// The time that it might take, if it has ended.
+    pub(crate) time_limit_ms: Option<u64>,
     /// Other runs that returned, of which no record is written.
     pub(crate) unrecorded: u64,
     /// Whether it is all of the run: no part of it was committed before.
@@ -62,6 +69,7 @@ impl RunPart {
             event: Arc::clone(&invocation.event),
             hops: invocation.hops,
             lease: invocation.lease.clone(),
+            starts: invocation.starts(),
             after,
             ..Self::begun(
                 invocation.trigger.into(),
@@ -92,6 +100,9 @@ impl RunPart {
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),
+            starts: 1,
+            response: None,
+            time_limit_ms: None,
             unrecorded: 0,
             is_whole: true,
             is_concluded: false,

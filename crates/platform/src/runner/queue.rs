@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use headwater_model::id::SourceId;
+use headwater_model::id::{InvocationId, SourceId};
 use headwater_store::{
     Admission, Claimed, Lane, Lease, RunnableLease, StoreError, Trigger, WorkLimit,
 };
@@ -239,6 +239,27 @@ impl Queue {
         self.claiming.ended().await
     }
 
+    /// Waits for the claim under way, if there is one, and takes in its work.
+    pub(super) async fn await_claim(&mut self, renew: impl FnMut(&Lease) -> bool) {
+        if self.is_claiming() {
+            let claimed = self.claimed().await;
+            self.finish_claim(claimed, renew);
+        }
+    }
+
+    /// Takes out leased work before it is started.
+    pub(super) fn take(&mut self, id: &InvocationId) -> Option<QueuedInvocation> {
+        let is_meant = |invocation: &QueuedInvocation| {
+            invocation.invocation_id == *id && invocation.lease.is_some()
+        };
+        let lanes = [&mut self.serial, &mut self.concurrent];
+        let taken = lanes.into_iter().find_map(|lane| {
+            let place = lane.iter().position(is_meant)?;
+            lane.remove(place)
+        });
+        self.taken(taken)
+    }
+
     /// Takes in claimed work. After a jump of the clock this runner may have it already: then the new
     /// lease takes the place of the one that ran out, here or in flight, where `renew` does it.
     pub(super) fn finish_claim(&mut self, claimed: Claim, mut renew: impl FnMut(&Lease) -> bool) {
@@ -276,11 +297,8 @@ impl Queue {
     /// Gives leased work back to the store and answers requests that wait.
     pub(super) async fn refuse(&mut self, response: impl Fn() -> CustomResponse) {
         self.more = false;
-        if self.is_claiming() {
-            let claimed = self.claimed().await;
-            self.finish_claim(claimed, |_| false);
-            self.more = false;
-        }
+        self.await_claim(|_| false).await;
+        self.more = false;
         let waiting: Vec<QueuedInvocation> = self
             .serial
             .drain(..)
@@ -328,6 +346,7 @@ impl From<Claimed> for QueuedInvocation {
             not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
             is_admitted: claimed.trigger.admission() == Admission::WhenQueued,
             tries: 0,
+            former_starts: claimed.starts.saturating_sub(1),
             repeated: false,
             accounts: Vec::new(),
             reply: Reply::None,

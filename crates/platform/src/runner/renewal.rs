@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use headwater_model::id::InvocationId;
 use headwater_store::Lease;
 
 use super::{flight::EndedRun, loaded::LoadedSource, run::Cause};
@@ -79,6 +80,18 @@ impl Renewal {
                 Cause::Invocation(invocation) => invocation.lease.clone(),
                 Cause::Hook { .. } => None,
             })
+    }
+
+    /// Takes out the waiting run of an invocation that a lease holds.
+    pub(super) fn take(&mut self, id: &InvocationId) -> Option<EndedRun> {
+        let is_meant = |ended: &EndedRun| match &ended.cause {
+            Cause::Invocation(invocation) => {
+                invocation.invocation_id == *id && invocation.lease.is_some()
+            }
+            Cause::Hook { .. } => false,
+        };
+        let place = self.unauthorized.iter().position(is_meant)?;
+        Some(self.unauthorized.remove(place))
     }
 
     /// Takes out the waiting runs; called when the runner stops.

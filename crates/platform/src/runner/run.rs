@@ -1,8 +1,9 @@
 //! A run in flight: an invocation's or a hook's, with its effects so far.
 
+use futures::stream::AbortHandle;
 use headwater_engine::Hook;
 use headwater_model::{id::InvocationId, origin::Origin, time::EpochMs};
-use headwater_store::RunTrigger;
+use headwater_store::{RunTrigger, SentResponse};
 use tokio::sync::oneshot;
 
 use super::{effects::Effects, hook::HookEnded, invocation::QueuedInvocation};
@@ -23,6 +24,14 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
+    /// The id of its run.
+    pub(super) fn invocation_id(&self) -> &InvocationId {
+        match self {
+            Self::Invocation(invocation) => &invocation.invocation_id,
+            Self::Hook { invocation_id, .. } => invocation_id,
+        }
+    }
+
     /// The trigger, as records of runs name it.
     pub(super) fn trigger(&self) -> RunTrigger {
         match self {
@@ -40,6 +49,10 @@ pub(crate) struct RunInFlight {
     pub(crate) store_requests: StoreRequests,
     pub(crate) started: std::time::Instant,
     pub(crate) started_at_ms: EpochMs,
+    /// Ends its start, if no worker was there at once.
+    pub(crate) starting: Option<AbortHandle>,
+    /// The answer that it sent.
+    pub(crate) response: Option<SentResponse>,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,
     /// Whether it wrote to a data store, which is durable at once.

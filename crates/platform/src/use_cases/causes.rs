@@ -2,14 +2,19 @@
 
 use headwater_model::{
     event::EventRef,
-    id::{DeliveryId, EmitterId, InvocationId, RunnableId},
+    id::{DeliveryId, EmitterId, EventId, InvocationId, RunnableId},
     page::{Page, PageRequest},
 };
 use headwater_store::{CappedCount, DeliveryFilter, FoundDeliveries, ListedRun, LoggedEvent};
 
 use crate::{
-    caller::Caller, error::PlatformError, platform::Platform,
-    use_cases::workflows::WorkflowRunSummary,
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::{
+        runs::{DELIVERIES_MAX, RunDeliveries, up_to},
+        workflows::WorkflowRunSummary,
+    },
 };
 
 /// A run of a listening source or workflow.
@@ -82,6 +87,27 @@ impl Platform {
         let total = self.count_deliveries(caller, &filter).await?.total();
         self.check_known(of, total.count).await?;
         Ok((found, total))
+    }
+
+    /// The deliveries of an emitter's events, for each of them the first ones, in the order of the ids.
+    ///
+    /// # Errors
+    /// `NotFound` for an emitter that the caller may not see.
+    pub async fn deliveries_of_events(
+        &self,
+        caller: &Caller,
+        emitter: &EmitterId,
+        ids: &[EventId],
+    ) -> Result<Vec<RunDeliveries>, PlatformError> {
+        self.check_visible(caller, emitter).await?;
+        let store = &self.core.store;
+        let found = store.deliveries_of(emitter, ids, DELIVERIES_MAX + 1);
+        let found = found.await?.into_iter();
+        let shown = found.map(|deliveries| {
+            let (shown, has_more) = up_to(deliveries, DELIVERIES_MAX);
+            RunDeliveries { shown, has_more }
+        });
+        Ok(shown.collect())
     }
 
     /// Checks that the caller may see the emitter.

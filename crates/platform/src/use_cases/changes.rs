@@ -16,6 +16,11 @@ struct Listener {
 }
 
 impl Platform {
+    /// Whether the node is about to stop: streams end then, and go on when it is back.
+    pub fn is_stopping(&self) -> bool {
+        self.core.stopping.is_cancelled()
+    }
+
     /// The things that change, of those that the caller may see: since a moment, at which a page was read, and from now
     /// on. The stream ends when the node stops. It costs nothing but memory: each change names its owner.
     pub fn changes(

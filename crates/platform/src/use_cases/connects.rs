@@ -101,7 +101,7 @@ impl Platform {
         caller: &Caller,
         new: NewConnect,
     ) -> Result<ConnectLink, PlatformError> {
-        let app = self.connectable(&new.app)?;
+        let app = self.connectable(caller, &new.app)?;
         check_known(&app, &new.fields).map_err(PlatformError::Invalid)?;
         let owner = self.owner(caller, new.workspace_id).await?;
         let name = new.name.unwrap_or_else(|| app.slug.clone());
@@ -124,7 +124,9 @@ impl Platform {
         id: &AccountId,
     ) -> Result<ConnectLink, PlatformError> {
         let account = self.visible_account(caller, id).await?;
-        let app = self.connectable(&account.app).map_err(unconnectable)?;
+        let app = self
+            .connectable(caller, &account.app)
+            .map_err(unconnectable)?;
         // Values that cannot be decrypted, because the key is lost, are entered again.
         let mut known = self.accounts.opened_fields(&account).unwrap_or_default();
         // Fields that identify a shop stay; secret ones are entered again.
@@ -147,7 +149,11 @@ impl Platform {
         Ok(link)
     }
 
-    fn connectable(&self, slug: &str) -> Result<Arc<AppDefinition>, PlatformError> {
+    fn connectable(
+        &self,
+        caller: &Caller,
+        slug: &str,
+    ) -> Result<Arc<AppDefinition>, PlatformError> {
         let Some(app) = self.core.config.apps.get(slug) else {
             let reason = match slug {
                 "" => "is required: the app's name slug, such as `github`".to_owned(),
@@ -164,14 +170,30 @@ impl Platform {
                 "app",
                 format!("`{slug}` needs no credentials, so there is nothing to connect"),
             )),
-            AuthType::Oauth2 if app.client().is_none() => Err(PlatformError::Conflict(format!(
-                "the node has no OAuth 2 client for `{slug}`: the operator must register one at the \
-                 app with the callback {}, write its client_id and client_secret to an apps file such as \
-                 DATA_DIR/apps/{slug}.toml, and restart the node:\n\n[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret = \"…\"\n",
-                self.callback_url(slug)
-            ))),
+            AuthType::Oauth2 if app.client().is_none() => {
+                Err(PlatformError::Conflict(self.no_client(caller, slug)))
+            }
             AuthType::Oauth2 | AuthType::Fields => Ok(Arc::clone(app)),
         }
+    }
+
+    /// The next step where the node has no client for an app: the administrator's own, or to ask for it.
+    fn no_client(&self, caller: &Caller, slug: &str) -> String {
+        let callback = self.callback_url(slug);
+        if !caller.identity.user.is_admin {
+            return format!(
+                "the node has no OAuth 2 client for `{slug}`: ask its administrator to register one at the app, with the callback \
+                 {callback}, or add an account with tokens that you have: `headwater accounts add {slug} --field \
+                 oauth_access_token=…`"
+            );
+        }
+        let file = self.core.config.apps_folder.join(format!("{slug}.toml"));
+        format!(
+            "the node has no OAuth 2 client for `{slug}`: register one at the app with the callback {callback}, write its \
+             client_id and client_secret to {}, and restart the node:\n\n[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret = \
+             \"…\"\n",
+            file.display()
+        )
     }
 
     async fn link(

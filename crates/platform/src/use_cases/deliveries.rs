@@ -63,7 +63,7 @@ impl Platform {
         id: &DeliveryId,
     ) -> Result<Delivery, PlatformError> {
         let (_, webhook) = self.visible_delivery(caller, id).await?;
-        check_active(&webhook)?;
+        self.check_active(&webhook).await?;
         self.core
             .store
             .retry_delivery(id, self.core.env.now_ms())
@@ -89,7 +89,7 @@ impl Platform {
     ) -> Result<u64, PlatformError> {
         let replay = replay(request, self.core.env.now_ms())?;
         let webhook = self.webhook(caller, webhook_id).await?;
-        check_active(&webhook)?;
+        self.check_active(&webhook).await?;
         let mut replayed = 0;
         loop {
             let step = self
@@ -151,16 +151,19 @@ fn replay(request: ReplayRequest, now_ms: EpochMs) -> Result<Replay, PlatformErr
     })
 }
 
-/// Checks that a webhook takes deliveries.
-///
-/// # Errors
-/// `Conflict` when it is not active.
-pub(super) fn check_active(webhook: &Webhook) -> Result<(), PlatformError> {
-    match webhook.active {
-        true => Ok(()),
-        false => Err(PlatformError::Conflict(format!(
-            "webhook `{id}` is not active; activate it first (`headwater webhooks activate {id}`)",
-            id = webhook.id
-        ))),
+impl Platform {
+    /// Checks that a webhook takes deliveries.
+    ///
+    /// # Errors
+    /// `Conflict` when it is not active.
+    pub(super) async fn check_active(&self, webhook: &Webhook) -> Result<(), PlatformError> {
+        if webhook.active {
+            return Ok(());
+        }
+        let word = self.webhook_called(webhook).await;
+        let shown = webhook.name.as_deref().unwrap_or(webhook.id.as_str());
+        Err(PlatformError::Conflict(format!(
+            "webhook `{shown}` is not active; activate it first (`headwater webhooks activate {word}`)"
+        )))
     }
 }

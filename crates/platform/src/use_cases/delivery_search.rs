@@ -1,13 +1,13 @@
 //! Deliveries of all webhooks that a caller may see: finding, counting, retrying and discarding them.
 
 use headwater_model::{
-    id::{DeliveryId, ListenerId},
+    id::{DeliveryId, ListenerId, WebhookId},
     page::PageRequest,
     webhook::DeliveryState,
 };
 use headwater_store::{
-    ChangedDeliveries, DELIVERIES_SEARCHED_MAX, Delivery, DeliveryChange, DeliveryCounts,
-    DeliveryFilter, DeliveryStep, FoundDeliveries,
+    CappedCount, ChangedDeliveries, Delivery, DeliveryChange, DeliveryCounts, DeliveryFilter,
+    DeliveryStep, FoundDeliveries,
 };
 
 use crate::{
@@ -17,18 +17,20 @@ use crate::{
     chore::Chore,
     error::PlatformError,
     platform::Platform,
-    use_cases::deliveries::{check_active, on_delivery},
+    use_cases::deliveries::on_delivery,
 };
 
 /// Deliveries that one step of a change looks at.
 const CHANGE_BATCH: u32 = 500;
+/// Dead letters that are counted of each webhook of a list.
+const DEAD_COUNTED_MAX: u32 = 1_000;
 
 /// A change of the deliveries that a filter describes.
 #[derive(Debug, Clone)]
 pub struct ChangeDeliveries {
     /// The change.
     pub change: DeliveryChange,
-    /// The deliveries: dead letters, if it names no state.
+    /// The deliveries: dead letters, if it names neither a state nor single ones.
     pub filter: DeliveryFilter,
     /// Whether only to count them.
     pub is_dry: bool,
@@ -61,7 +63,7 @@ impl Platform {
         Ok(store.find_deliveries(&viewer, filter, page).await?)
     }
 
-    /// The deliveries by state, each counted up to [`DELIVERIES_SEARCHED_MAX`].
+    /// The deliveries by state, each counted up to [`DeliveryFilter::searched_max`].
     ///
     /// # Errors
     /// Those of [`Platform::find_deliveries`].
@@ -72,8 +74,28 @@ impl Platform {
     ) -> Result<DeliveryCounts, PlatformError> {
         self.check_filter(caller, filter).await?;
         let (store, viewer) = (&self.core.store, caller.viewer());
-        let counts = store.count_deliveries(&viewer, filter, DELIVERIES_SEARCHED_MAX);
+        let counts = store.count_deliveries(&viewer, filter, filter.searched_max());
         Ok(counts.await?)
+    }
+
+    /// The dead letters of each of these webhooks that the caller may see, in their order; so many of each are counted.
+    pub async fn dead_letters(
+        &self,
+        caller: &Caller,
+        ids: &[WebhookId],
+    ) -> Result<Vec<CappedCount>, PlatformError> {
+        let mut counted = Vec::with_capacity(ids.len());
+        for id in ids {
+            let filter = DeliveryFilter {
+                webhook_id: Some(id.clone()),
+                states: vec![DeliveryState::Dead],
+                ..DeliveryFilter::default()
+            };
+            let (store, viewer) = (&self.core.store, caller.viewer());
+            let counts = store.count_deliveries(&viewer, &filter, DEAD_COUNTED_MAX);
+            counted.push(counts.await?.dead);
+        }
+        Ok(counted)
     }
 
     /// Gives a pending or dead delivery up. One that is discarded already stays so.
@@ -101,10 +123,10 @@ impl Platform {
     }
 
     /// Retries or discards deliveries, oldest first, and says how many; a dry run counts up to
-    /// [`DELIVERIES_SEARCHED_MAX`] instead.
+    /// [`DeliveryFilter::searched_max`] instead.
     ///
     /// # Errors
-    /// Those of [`Platform::find_deliveries`]; `Invalid` for a state in which nothing can be discarded, `Conflict` when
+    /// Those of [`Platform::find_deliveries`]; `Invalid` if all its states are such in which nothing can be discarded, `Conflict` when
     /// the filter names a webhook that is not active and the deliveries are to be retried.
     pub async fn change_deliveries(
         &self,
@@ -120,7 +142,7 @@ impl Platform {
             is_dry: request.is_dry,
         };
         if step.is_dry {
-            step.limit = DELIVERIES_SEARCHED_MAX;
+            step.limit = filter.searched_max();
         }
         let (store, viewer) = (&self.core.store, caller.viewer());
         let mut all = DeliveriesChanged::default();
@@ -160,7 +182,14 @@ impl Platform {
         };
         let act = match &webhook {
             Some(webhook) => Act::on_webhook(action, webhook),
-            None => Act::new(action, "deliveries", "all").of_user(caller.user_id()),
+            None => {
+                let which = if filter.ids.is_empty() {
+                    "all"
+                } else {
+                    "selected"
+                };
+                Act::new(action, "deliveries", which).of_user(caller.user_id())
+            }
         };
         let act = act
             .with("count", changed.count)
@@ -208,6 +237,9 @@ impl Platform {
             let reason = "`until` must not be before `since`";
             return Err(PlatformError::invalid("until", reason));
         }
+        if let Some(id) = &filter.workspace_id {
+            self.check_member(caller, id).await?;
+        }
         match &filter.webhook_id {
             Some(id) => self.webhook(caller, id).await.map(drop),
             None => Ok(()),
@@ -222,18 +254,26 @@ impl Platform {
     ) -> Result<DeliveryFilter, PlatformError> {
         let mut filter = request.filter.clone();
         self.check_filter(caller, &filter).await?;
-        let state = *filter.state.get_or_insert(DeliveryState::Dead);
-        match (request.change, state) {
-            (DeliveryChange::Discard, DeliveryState::Delivered | DeliveryState::Discarded) => {
-                let reason = "only `pending` and `dead` deliveries can be discarded";
-                return Err(PlatformError::invalid("state", reason));
-            }
-            (DeliveryChange::Retry, _) => {
-                if let Some(id) = &filter.webhook_id {
-                    check_active(&self.webhook(caller, id).await?)?;
+        if filter.states.is_empty() && filter.ids.is_empty() {
+            filter.states = vec![DeliveryState::Dead];
+        }
+        match request.change {
+            DeliveryChange::Discard => {
+                filter.states = filter.wanted_states();
+                let is_possible = |state: &DeliveryState| {
+                    matches!(state, DeliveryState::Pending | DeliveryState::Dead)
+                };
+                filter.states.retain(is_possible);
+                if filter.states.is_empty() {
+                    let reason = "only `pending` and `dead` deliveries can be discarded";
+                    return Err(PlatformError::invalid("state", reason));
                 }
             }
-            (DeliveryChange::Discard, _) => {}
+            DeliveryChange::Retry => {
+                if let Some(id) = &filter.webhook_id {
+                    self.check_active(&self.webhook(caller, id).await?).await?;
+                }
+            }
         }
         let now_ms = self.core.env.now_ms();
         filter.until_ms = Some(filter.until_ms.map_or(now_ms, |until| until.min(now_ms)));

@@ -19,13 +19,15 @@ use crate::{
 /// Events of one request. Each is a step of its own.
 pub const REPLAYED_EVENTS_MAX: usize = 100;
 /// Subscriptions of one event that are looked at.
-const SUBSCRIPTIONS_MAX: u32 = 1_000;
+pub(super) const SUBSCRIPTIONS_MAX: u32 = 1_000;
 
 /// The events to pass on once more.
 #[derive(Debug, Clone)]
 pub struct ReplayEvents {
     /// The events, in any order.
     pub events: Vec<EventRef>,
+    /// The only listener that gets them; `None`: all that listen.
+    pub only: Option<ListenerId>,
     /// Whether only to tell who would get them.
     pub is_dry: bool,
 }
@@ -62,7 +64,8 @@ pub struct ReplayListener {
 
 impl Platform {
     /// Passes events on to their listeners once more, oldest first: another run of each listening source and workflow, and
-    /// the delivery to each listening webhook again. Listeners that began to listen after an event get it too.
+    /// the delivery to each listening webhook again. Listeners that began to listen after an event get it too. If only one
+    /// listener is wanted, the others are passed over.
     ///
     /// # Errors
     /// `Invalid` for no events or more than [`REPLAYED_EVENTS_MAX`], `NotFound` for an emitter that the caller may not see.
@@ -85,6 +88,8 @@ impl Platform {
         for event in events {
             let replay = EventReplay {
                 event,
+                only: request.only.clone(),
+                missed_only: false,
                 now_ms: self.core.env.now_ms(),
                 limit: SUBSCRIPTIONS_MAX,
                 queued_max: self.core.config.queued_events_per_owner,
@@ -140,7 +145,7 @@ impl Platform {
     }
 
     /// Gives listeners the work that they have got.
-    async fn wake_listeners(
+    pub(super) async fn wake_listeners(
         self: &Arc<Self>,
         listeners: &EventListeners,
     ) -> Result<(), PlatformError> {

@@ -7,15 +7,22 @@ use headwater_model::{
     outcome::ComponentError,
     page::{Page, PageRequest},
 };
-use headwater_store::{EventDelivery, RunFilter, RunRecord};
+use headwater_store::{EventDelivery, RunFilter, RunRecord, Source};
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{caller::Caller, error::PlatformError, log_line::LogLine, platform::Platform};
+use crate::{
+    audit::{Act, AuditAction},
+    caller::Caller,
+    error::PlatformError,
+    log_line::LogLine,
+    platform::Platform,
+    use_cases::workflows::WorkflowRunSummary,
+};
 
 /// Events of a run that are shown at most, with the lines of its log and its errors.
 const EVENTS_MAX: u32 = 500;
 /// Deliveries that are shown at most of one event.
-const DELIVERIES_MAX: u32 = 10;
+pub(crate) const DELIVERIES_MAX: u32 = 10;
 
 /// A run with its consequences, as far as they are still kept.
 #[derive(Debug)]
@@ -119,6 +126,82 @@ impl Platform {
         Ok(view)
     }
 
+    /// A run of a source that the caller may see and that has not ended, with its source.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    pub async fn open_source_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<(SourceId, WorkflowRunSummary), PlatformError> {
+        let not_found = || PlatformError::not_found("run", id);
+        let open = self.core.store.open_run(id).await?.ok_or_else(not_found)?;
+        let RunnableId::Source(source) = &open.runnable else {
+            return Err(not_found());
+        };
+        self.source_of_run(caller, source, id).await?;
+        Ok((source.clone(), self.open_run_summary(&open).await?))
+    }
+
+    /// The lines that a source's run under way has logged since its last commit, oldest first. Its record has them when it
+    /// has ended, and no event has them before.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller can see no such run that has not ended.
+    pub async fn open_run_log(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<Vec<LogLine>, PlatformError> {
+        let (source, _) = self.open_source_run(caller, id).await?;
+        Ok(self.runners.logged(&source, id).await)
+    }
+
+    /// Cancels a queued run of a source: one that waits ends without having begun, one under way ends with its worker, as at
+    /// its time limit. Nothing of it is committed but its log and what went before its `$respond`; what it wrote to data
+    /// stores and sent elsewhere stays, and other runs of the worker start again. False: it is not of a source.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller cannot see the source; `Unavailable` when the run cannot be had now.
+    pub async fn cancel_source_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<bool, PlatformError> {
+        let store = &self.core.store;
+        let open = store.open_run(id).await?;
+        let runnable = match &open {
+            Some(open) => Some(open.runnable.clone()),
+            None => store.run(id).await?.map(|ended| ended.runnable),
+        };
+        let Some(RunnableId::Source(source)) = runnable else {
+            return Ok(false);
+        };
+        let source = self.source_of_run(caller, &source, id).await?;
+        if open.is_some() {
+            self.runners.cancel(&source, id).await?;
+            let act = Act::new(AuditAction::RunCancel, "run", id).of(&source.owner);
+            let act = act.named(&source.spec.name);
+            self.record(caller, act.with("source_id", source.id.as_str()))
+                .await;
+        }
+        Ok(true)
+    }
+
+    /// The source of a run that the caller may see.
+    async fn source_of_run(
+        &self,
+        caller: &Caller,
+        source: &SourceId,
+        run: &InvocationId,
+    ) -> Result<Source, PlatformError> {
+        match self.visible_source(caller, source).await {
+            Err(PlatformError::NotFound { .. }) => Err(PlatformError::not_found("run", run)),
+            seen => seen,
+        }
+    }
+
     /// The record of a run of a source that the caller may see.
     pub(crate) async fn visible_run(
         &self,
@@ -130,11 +213,8 @@ impl Platform {
         let RunnableId::Source(source) = &run.runnable else {
             return Err(not_found());
         };
-        match self.visible_source(caller, source).await {
-            Ok(_) => Ok(run),
-            Err(PlatformError::NotFound { .. }) => Err(not_found()),
-            Err(other) => Err(other),
-        }
+        self.source_of_run(caller, source, id).await?;
+        Ok(run)
     }
 }
 
@@ -164,7 +244,7 @@ impl RunView {
 }
 
 /// The first items, and whether there are more.
-fn up_to<T>(mut items: Vec<T>, most: u32) -> (Vec<T>, bool) {
+pub(crate) fn up_to<T>(mut items: Vec<T>, most: u32) -> (Vec<T>, bool) {
     let has_more = items.len() > most as usize;
     items.truncate(most as usize);
     (items, has_more)

@@ -159,19 +159,29 @@ impl Platform {
     }
 
     /// The name of the user that a link would sign in; nothing if it has ended or was used.
-    pub async fn sign_in_link_user(&self, token: &str) -> Result<Option<String>, PlatformError> {
-        let identity = self.behind_link(&key_hash(token)).await?;
+    ///
+    /// # Errors
+    /// `SignInThrottled` after too many failures.
+    pub async fn sign_in_link_user(
+        &self,
+        token: &str,
+        browser: &Remote,
+    ) -> Result<Option<String>, PlatformError> {
+        let identity = self.behind_link(&key_hash(token), browser).await?;
         Ok(identity.map(|identity| identity.user.username))
     }
 
     /// Begins a session by a link, and uses it up. Nothing: it has ended or was used.
+    ///
+    /// # Errors
+    /// `SignInThrottled` after too many failures.
     pub async fn sign_in_by_link(
         &self,
         token: &str,
         browser: Remote,
     ) -> Result<Option<NewSession>, PlatformError> {
         let hash = key_hash(token);
-        let Some(identity) = self.behind_link(&hash).await? else {
+        let Some(identity) = self.behind_link(&hash, &browser).await? else {
             return Ok(None);
         };
         let new = self.new_session(&identity.key, browser.clone());
@@ -199,9 +209,20 @@ impl Platform {
         self.record_of(actor_of(&caller), &caller.from, act).await;
     }
 
-    async fn behind_link(&self, hash: &SecretHash) -> Result<Option<Identity>, PlatformError> {
+    /// The identity that a link stands for. Links that nobody has count with keys that nobody has.
+    async fn behind_link(
+        &self,
+        hash: &SecretHash,
+        browser: &Remote,
+    ) -> Result<Option<Identity>, PlatformError> {
         let now_ms = self.core.env.now_ms();
-        Ok(self.core.store.sign_in_link(hash, now_ms).await?)
+        let address = browser.address.clone().unwrap_or_default();
+        self.sign_in_throttle.check(&address, now_ms)?;
+        let identity = self.core.store.sign_in_link(hash, now_ms).await?;
+        if identity.is_none() {
+            self.sign_in_throttle.note_failure(&address);
+        }
+        Ok(identity)
     }
 
     fn new_session(&self, key: &ApiKey, browser: Remote) -> NewSession {

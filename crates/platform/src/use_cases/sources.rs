@@ -174,8 +174,10 @@ impl Platform {
     ) -> Result<RunReport, PlatformError> {
         let id = &source.id;
         if source.state == SourceState::Inactive {
+            let word = self.source_called(source).await;
             return Err(PlatformError::Conflict(format!(
-                "source `{id}` is not active; activate it first"
+                "source `{}` is not active; activate it first (`headwater resume {word}`)",
+                source.spec.name
             )));
         }
         let event = event.unwrap_or_else(|| json!({ "timestamp": self.core.env.now_at() }));

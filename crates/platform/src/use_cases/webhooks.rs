@@ -4,10 +4,11 @@
 pub(crate) mod address;
 mod secret;
 
-use std::time::Duration;
+use std::{cmp::Reverse, time::Duration};
 
 use headwater_model::{
     id::{WebhookId, WorkspaceId},
+    limits::PAGE_LIMIT_MAX,
     page::{Page, PageRequest},
     webhook::{DeliveryOrder, FORMER_SECRET_VALID},
 };
@@ -27,6 +28,7 @@ use crate::{
     },
     error::PlatformError,
     platform::Platform,
+    use_cases::scanned::PAGES_MAX,
 };
 
 /// The time over which attempts are counted.
@@ -73,6 +75,12 @@ pub struct WebhookWithSecret {
     pub webhook: Webhook,
     /// `whsec_…`.
     pub secret: String,
+}
+
+/// Whether somebody is needed: it was disabled, or it is active and its last attempts failed.
+fn fails(webhook: &Webhook) -> bool {
+    let is_failing = webhook.active && webhook.failing_since_ms.is_some();
+    webhook.disabled_reason.is_some() || is_failing
 }
 
 impl Platform {
@@ -141,6 +149,29 @@ impl Platform {
     ) -> Result<Page<Webhook>, PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
         Ok(self.core.store.webhooks(&owner, words, page).await?)
+    }
+
+    /// The webhooks that fail or were disabled, of the first 1,000, and whether these are all; those that began to fail
+    /// last come first.
+    ///
+    /// # Errors
+    /// As [`Platform::webhooks`].
+    pub async fn failing_webhooks(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+    ) -> Result<(Vec<Webhook>, bool), PlatformError> {
+        let owner = self.owner(caller, workspace_id).await?;
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
+        let mut failing = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let Some(page) = next else { break };
+            let items = self.core.store.webhooks(&owner, &[], &page).await?.items;
+            next = page.behind(&items, |webhook| webhook.id.clone());
+            failing.extend(items.into_iter().filter(fails));
+        }
+        failing.sort_by_key(|webhook| Reverse(webhook.failing_since_ms));
+        Ok((failing, next.is_none()))
     }
 
     /// The backlogs of webhooks that the caller has been shown, in their order.

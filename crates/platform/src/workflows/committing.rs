@@ -2,8 +2,8 @@
 
 use headwater_model::{channel::Channel, event::NewEvent, outcome::Limit, time::EpochMs};
 use headwater_store::{
-    AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunOutcome,
-    RunProgress, RunVersion, RunnableLease, WaitResolution,
+    AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunFacts,
+    RunOutcome, RunProgress, RunVersion, RunnableLease, WaitResolution,
 };
 use headwater_workflow::{
     definition::Stored,
@@ -276,6 +276,7 @@ impl LiveRun {
             dropped: Dropped::default(),
             has_scheduled: false,
             origin: self.claimed.origin.clone(),
+            facts: RunFacts::default(),
         }
     }
 }

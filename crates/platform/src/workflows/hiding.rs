@@ -55,7 +55,7 @@ impl Spoken {
                 let code = error.code.as_ref().map_or(0, |code| bytes(code, enough));
                 texts.iter().sum::<usize>() + code
             }
-            Outcome::LimitExceeded { .. } | Outcome::Lost { .. } => 0,
+            Outcome::LimitExceeded { .. } | Outcome::Lost { .. } | Outcome::Cancelled { .. } => 0,
         };
         returned + self.effects.bytes()
     }

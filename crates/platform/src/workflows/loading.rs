@@ -25,10 +25,7 @@ use super::{
     live::{LiveRun, NODES_LOST_MAX, Pending},
     step_logs::StepLogs,
 };
-use crate::error::PlatformError;
-
-/// The reason of a run that somebody cancelled, in its record.
-const CANCELLED: &str = "cancelled by request";
+use crate::{actor::CANCELLED, error::PlatformError};
 
 /// Runs of a workflow that were claimed together: the first that is loaded reads for all.
 pub(super) struct ClaimedTogether {

@@ -15,8 +15,8 @@ use headwater_model::{
     outcome::Outcome,
 };
 use headwater_platform::{
-    CallTarget, Callback, ComponentInput, ComponentRef, ConnectStatus, HealthStatus, LinkOpened,
-    NewConnect, Remote, UpdateAccount,
+    CallTarget, Callback, Caller, ComponentInput, ComponentRef, ConnectStatus, HealthStatus,
+    LinkOpened, NewConnect, Remote, UpdateAccount,
 };
 use headwater_store::Store;
 use serde_json::{Value, json};
@@ -448,4 +448,37 @@ async fn an_action_that_meets_a_401_is_not_made_twice() {
     assert!(done(running).await.unwrap().outcome.is_unauthorized());
     endpoint.next().await.answer(tokens(1, Value::Null));
     assert!(world.engine.nothing_started());
+}
+
+#[tokio::test]
+async fn the_next_step_without_a_client_is_the_administrators_own_or_to_ask_them() {
+    let oauth2 = json!({"authorize_url": "https://acme.example/authorize", "token_url": "https://acme.example/token"});
+    let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2});
+    let app: AppDefinition = serde_json::from_value(app).unwrap();
+    let app = app.checked("acme").unwrap();
+    let world = World::start(memory(), |config| config.apps = AppCatalog::new([app])).await;
+    let new = NewConnect {
+        app: "acme".to_owned(),
+        name: None,
+        fields: serde_json::Map::new(),
+        workspace_id: None,
+    };
+    let told = async |caller: &Caller| {
+        let refused = world.platform.begin_connect(caller, new.clone()).await;
+        refused.unwrap_err().to_string()
+    };
+    let to_administrator = told(&world.caller).await;
+    let to_user = told(&world.user("ada").await).await;
+    assert!(
+        to_administrator.contains("/srv/headwater/apps/acme.toml"),
+        "{to_administrator}"
+    );
+    assert!(to_user.contains("ask its administrator"), "{to_user}");
+    assert!(!to_user.contains("/srv/headwater"), "{to_user}");
+    for told in [to_administrator, to_user] {
+        assert!(
+            told.contains("https://node.example/connect/acme/callback"),
+            "{told}"
+        );
+    }
 }

@@ -22,6 +22,9 @@ async fn a_run_whose_worker_is_lost_is_run_again_and_nothing_is_committed_twice(
     assert_eq!(again.get("seen"), None);
     again.emit(json!("once"));
     again.log("once");
+    for key in ["b", "a", "b"] {
+        again.set(key, json!(1));
+    }
     again.returns();
     let report = done(report).await.unwrap();
     assert!(matches!(report.outcome, Outcome::Returned { .. }));
@@ -29,6 +32,14 @@ async fn a_run_whose_worker_is_lost_is_run_again_and_nothing_is_committed_twice(
     assert_eq!(world.emitted(&id).await, [json!("once")]);
     assert_eq!(world.log(&id, Some("$logs")).await.len(), 1);
     assert!(world.errors(&id).await.is_empty());
+    let kept = world.store.run(&report.invocation_id).await.unwrap();
+    let facts = kept.unwrap().ended.facts;
+    assert_eq!(facts.starts, 2);
+    assert_eq!(
+        (facts.changed.count, facts.changed.keys),
+        (2, vec!["a".to_owned(), "b".to_owned()])
+    );
+    assert_eq!((facts.response, facts.time_limit_ms), (None, Some(60_000)));
 }
 
 #[tokio::test]

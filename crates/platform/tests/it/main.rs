@@ -10,6 +10,7 @@ mod accounts;
 mod actions;
 mod audit;
 mod background;
+mod cancelling;
 mod commits;
 mod component;
 mod computed_props;

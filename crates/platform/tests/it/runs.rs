@@ -1,5 +1,6 @@
 //! Records of runs: one of each, whatever it did, with its consequences, as long as it is kept.
 
+use futures::StreamExt as _;
 use headwater_model::{
     id::{InvocationId, SourceId},
     origin::Origin,
@@ -9,7 +10,7 @@ use headwater_model::{
 };
 use headwater_platform::{
     EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger,
-    RunVersion, default_channels, on_behalf_of,
+    RunVersion, SentResponse, default_channels, on_behalf_of,
 };
 use serde_json::json;
 
@@ -101,6 +102,37 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
 }
 
 #[tokio::test]
+async fn lines_are_seen_while_their_run_goes_on_and_are_committed_once() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it")).await;
+    let (run, report) = world.manual(&id, json!({})).await;
+    let runnable = id.clone().into();
+    let page = PageRequest::first(9);
+    let open = world.store.open_runs(&runnable, &page).await.unwrap();
+    let open = open.items[0].id.clone();
+    let mut changes = Box::pin(world.platform.changes(&world.caller, T0));
+    run.log("so far");
+    let (platform, caller) = (&world.platform, &world.caller);
+    let logged = loop {
+        changes.next().await.unwrap();
+        let logged = platform.open_run_log(caller, &open).await.unwrap();
+        if !logged.is_empty() {
+            break logged;
+        }
+    };
+    assert_eq!(logged[0].message, "so far");
+    assert!(world.log(&id, Some("$logs")).await.is_empty());
+    let stranger = world.stranger().await;
+    let refused = platform.open_run_log(&stranger, &open).await;
+    assert!(matches!(refused, Err(PlatformError::NotFound { .. })));
+    run.returns();
+    done(report).await.unwrap();
+    assert_eq!(world.log(&id, Some("$logs")).await.len(), 1);
+    let ended = platform.open_run_log(caller, &open).await;
+    assert!(matches!(ended, Err(PlatformError::NotFound { .. })));
+}
+
+#[tokio::test]
 async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
     let (world, id, token) = asked().await;
     let asking = world.requesting(&token, json!({}));
@@ -112,6 +144,12 @@ async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
     let run = only(&world, &id, RunTrigger::Http).await;
     assert_eq!(run.ended.outcome, RunOutcome::Returned);
     assert_eq!((run.ended.emitted, run.ended.dropped.count), (0, 0));
+    let sent = SentResponse {
+        status: 200,
+        bytes: 5,
+    };
+    assert_eq!(run.ended.facts.response, Some(sent));
+    assert_eq!(run.ended.facts.starts, 1);
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
     assert!(shown.events.is_empty() && shown.logs.is_empty() && shown.errors.is_empty());
 }
@@ -122,12 +160,18 @@ async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run()
     let asking = world.requesting(&token, json!({}));
     let run = world.engine.next().await;
     run.emit_with(json!("later"), json!({ "delivery_ts": after(TICK) }));
+    run.set("before", json!(1));
     run.respond(200, "hello");
     done(asking).await.unwrap();
+    run.set("before", json!(2));
+    run.set("after", json!(2));
     run.returns();
     world.barrier(&id).await;
     let run = only(&world, &id, RunTrigger::Http).await;
     assert_eq!(run.ended.emitted, 1);
+    let facts = &run.ended.facts;
+    assert_eq!(facts.response.unwrap().status, 200);
+    assert_eq!(facts.changed.keys, ["after", "before"]);
     world.clock.advance(TICK);
     world.store.release_scheduled(after(TICK), 9).await.unwrap();
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();

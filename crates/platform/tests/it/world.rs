@@ -12,6 +12,7 @@ use headwater_model::{
     endpoint::EndpointToken,
     event::Event,
     id::{RunnableId, SourceId},
+    limits::RunLimits,
     page::PageRequest,
     time::EpochMs,
 };
@@ -167,12 +168,14 @@ impl World {
             mail: None,
             s3: None,
             apps: AppCatalog::default(),
+            apps_folder: "/srv/headwater/apps".into(),
             plan: Plan::Free,
             daily_invocations_quota: None,
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
             workflow_memory_max_mib: 1024,
             workflow_results: ResultLimits::default(),
+            run_limits: RunLimits::default(),
             file_bytes_per_owner: 1_000_000,
             queued_events_per_owner: u32::MAX,
         };

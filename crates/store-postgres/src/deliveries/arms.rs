@@ -1,6 +1,6 @@
 //! The stretches of indexes in which deliveries of a viewer's webhooks are found, each in the order of ids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_model::{
     id::DeliveryId,
@@ -67,17 +67,20 @@ impl Scope {
             before: at(until + 1),
             emitter: filter.emitter.as_ref().map(ToString::to_string),
             answer: filter.answer,
-            is_mixed: filter.event.is_some() || failure(filter).is_some(),
+            is_mixed: !filter.ids.is_empty() || filter.event.is_some() || failure(filter).is_some(),
         })
     }
 
-    /// The arms in which a filter's deliveries are, those in one state if it is given.
+    /// The arms in which a filter's deliveries in these states are.
     pub(super) async fn arms(
         &self,
         connection: &Connection,
         filter: &DeliveryFilter,
-        state: Option<DeliveryState>,
+        states: &[DeliveryState],
     ) -> Result<Vec<Arm>, StoreError> {
+        if !filter.ids.is_empty() {
+            return Ok(of_ids(&filter.ids));
+        }
         if filter.event.is_some() {
             return of_event(connection, filter).await;
         }
@@ -90,7 +93,12 @@ impl Scope {
                      AND answer IS NOT NULL AND answer <> '2xx' AND $2::bigint IS NOT NULL"
                         .to_owned(),
                 ],
-                None => parts(standing, state),
+                None => {
+                    let states = states.iter();
+                    states
+                        .flat_map(|state| parts(standing, Some(*state)))
+                        .collect()
+                }
             };
             arms.extend(conditions.into_iter().map(|condition| Arm {
                 condition,
@@ -107,7 +115,7 @@ impl Scope {
         connection: &Connection,
         arm: &Arm,
         (after, before): (&str, &str),
-        state: Option<DeliveryState>,
+        states: &[DeliveryState],
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<Looked>, StoreError> {
@@ -118,13 +126,16 @@ impl Scope {
                     ($6::text IS NULL OR (SELECT emitter_id FROM delivered_events
                                           WHERE delivered_events.position = event_position) IS NOT DISTINCT FROM $6)
                     AND ($7::text IS NULL OR answer IS NOT DISTINCT FROM $7)
-                    AND ($8::text IS NULL OR (SELECT {STATE} FROM webhooks
-                                              WHERE webhooks.id = webhook_id) IS NOT DISTINCT FROM $8) AS matches
+                    AND ($8::text[] IS NULL OR (SELECT {STATE} FROM webhooks
+                                                WHERE webhooks.id = webhook_id) = ANY($8)) AS matches
              FROM deliveries WHERE {} AND id > $3 AND id < $4 ORDER BY id {order} LIMIT $5",
             arm.condition
         );
-        let state = state.filter(|_| self.is_mixed);
-        let state = state.as_ref().map(name_of).transpose()?;
+        let states = states.iter().map(name_of);
+        let states = match self.is_mixed {
+            true => Some(states.collect::<Result<Vec<_>, _>>()?),
+            false => None,
+        };
         let answer = self.answer.map(|answer| answer.to_string());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let parameters: Params<'_> = &[
@@ -135,7 +146,7 @@ impl Scope {
             &limit,
             &self.emitter,
             &answer,
-            &state,
+            &states,
         ];
         let rows = connection.query(&sql, parameters).await.map_err(&failed)?;
         let mut looked = Vec::new();
@@ -151,6 +162,17 @@ impl Scope {
         }
         Ok(looked)
     }
+}
+
+/// An arm for each of the ids.
+fn of_ids(ids: &[DeliveryId]) -> Vec<Arm> {
+    let each: BTreeSet<&str> = ids.iter().map(DeliveryId::as_str).collect();
+    let arm = |id: &str| Arm {
+        condition: "id = $1 AND $2::bigint IS NOT NULL".to_owned(),
+        key: Box::new(id.to_owned()),
+        generation: 0,
+    };
+    each.into_iter().map(arm).collect()
 }
 
 /// The answer that leads to deliveries through the index of failures.
@@ -195,11 +217,13 @@ async fn webhooks(
     let failed = failed("looking for webhooks");
     let workspaces: Vec<&str> = viewer.workspace_ids.iter().map(|id| id.as_str()).collect();
     let one = filter.webhook_id.as_ref().map(|id| id.as_str());
+    let within = filter.workspace_id.as_ref().map(|id| id.as_str());
     let rows = connection
         .query(
             "SELECT id, active, generation, given_up_at_ms FROM webhooks
-             WHERE (user_id = $1 OR workspace_id = ANY($2)) AND ($3::text IS NULL OR id = $3)",
-            &[&viewer.user_id.as_str(), &workspaces, &one],
+             WHERE (user_id = $1 OR workspace_id = ANY($2)) AND ($3::text IS NULL OR id = $3)
+               AND ($4::text IS NULL OR workspace_id = $4)",
+            &[&viewer.user_id.as_str(), &workspaces, &one, &within],
         )
         .await
         .map_err(&failed)?;

@@ -7,7 +7,7 @@ use headwater_store::{
     ChangedDeliveries, DeliveryChange, DeliveryFilter, DeliveryStep, StoreError, Viewer,
 };
 
-use super::{again, arms::Scope, discard, listing, search};
+use super::{again, arms::Scope, discard, listing, reading::Reading, search};
 use crate::{connection::Connection, walk::Direction};
 
 pub(super) async fn step(
@@ -23,17 +23,22 @@ pub(super) async fn step(
     let mut done = ChangedDeliveries::default();
     let mut webhooks = BTreeSet::new();
     // Nothing is changed while the walk reads ahead.
-    let mut looked = Vec::new();
-    while looked.len() < step.limit as usize {
+    let mut reading = Reading::of(filter);
+    let (mut found, mut last, mut searched) = (Vec::new(), None, 0);
+    while searched < step.limit && !reading.is_over() {
         let Some(next) = walk.next(connection).await? else {
             break;
         };
-        looked.push(next);
+        searched += 1;
+        last = Some(next.id.clone());
+        if reading.finds(connection, &next).await? {
+            found.push(next);
+        }
     }
-    if let (Some(last), false) = (looked.last(), walk.is_over()) {
-        done.continue_after = Some(listing::id(&last.id)?);
+    if let (Some(last), false) = (last, walk.is_over()) {
+        done.continue_after = Some(listing::id(&last)?);
     }
-    for one in looked.into_iter().filter(|one| one.matches) {
+    for one in found {
         let Some(standing) = scope.webhooks.get(&one.webhook_id) else {
             continue;
         };

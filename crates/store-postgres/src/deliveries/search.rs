@@ -6,13 +6,13 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    CappedCount, DELIVERIES_SEARCHED_MAX, DeliveryCounts, DeliveryFilter, FoundDeliveries,
-    StoreError, Viewer,
+    CappedCount, DeliveryCounts, DeliveryFilter, FoundDeliveries, StoreError, Viewer,
 };
 
 use super::{
     arms::{Arm, Looked, Scope},
     listing,
+    reading::Reading,
 };
 use crate::{
     connection::Connection,
@@ -22,7 +22,7 @@ use crate::{
 /// The arms of a filter's deliveries, as a walk has them.
 pub(super) struct WalkedArms<'a> {
     scope: &'a Scope,
-    state: Option<DeliveryState>,
+    states: Vec<DeliveryState>,
     arms: Vec<Arm>,
 }
 
@@ -47,7 +47,7 @@ impl Arms for WalkedArms<'_> {
     ) -> Result<Vec<Looked>, StoreError> {
         let arm = &self.arms[place];
         self.scope
-            .look(connection, arm, between, self.state, direction, limit)
+            .look(connection, arm, between, &self.states, direction, limit)
             .await
     }
 }
@@ -60,10 +60,11 @@ pub(super) async fn walk<'a>(
     direction: Direction,
     (after, before): (Option<&str>, Option<&str>),
 ) -> Result<Walk<WalkedArms<'a>>, StoreError> {
+    let states = filter.wanted_states();
     let arms = WalkedArms {
         scope,
-        state: filter.state,
-        arms: scope.arms(connection, filter, filter.state).await?,
+        arms: scope.arms(connection, filter, &states).await?,
+        states,
     };
     let after = after.map_or(&*scope.after, |after| after.max(&scope.after));
     let before = before.map_or(&*scope.before, |before| before.min(&scope.before));
@@ -83,6 +84,7 @@ pub(super) async fn find(
         Position::Before(before) => (Direction::Oldest, (Some(before.as_str()), None)),
     };
     let mut walk = walk(connection, &scope, filter, direction, bounds).await?;
+    let mut reading = Reading::of(filter);
     let (mut found, mut searched) = (Vec::new(), 0);
     let mut searched_to = None;
     while found.len() < page.limit as usize {
@@ -90,10 +92,11 @@ pub(super) async fn find(
             break;
         };
         searched += 1;
-        if looked.matches {
+        if reading.finds(connection, &looked).await? {
             found.push(looked.id.clone());
         }
-        if searched == DELIVERIES_SEARCHED_MAX && !walk.is_over() {
+        let is_enough = searched == filter.searched_max() || reading.is_over();
+        if is_enough && !walk.is_over() {
             searched_to = Some(listing::id(&looked.id)?);
             break;
         }
@@ -115,7 +118,8 @@ pub(super) async fn count(
     limit: u32,
 ) -> Result<DeliveryCounts, StoreError> {
     let scope = Scope::of(connection, viewer, filter).await?;
-    let count = async |state| match filter.state.is_none_or(|wanted| wanted == state) {
+    let (wanted, limit) = (filter.wanted_states(), limit.min(filter.searched_max()));
+    let count = async |state| match wanted.contains(&state) {
         true => count_state(connection, &scope, filter, state, limit).await,
         false => Ok(CappedCount::default()),
     };
@@ -135,17 +139,23 @@ async fn count_state(
     state: DeliveryState,
     limit: u32,
 ) -> Result<CappedCount, StoreError> {
+    let mut reading = Reading::of(filter);
     let (mut counted, mut left) = (CappedCount::default(), limit as usize);
-    for arm in scope.arms(connection, filter, Some(state)).await? {
+    for arm in scope.arms(connection, filter, &[state]).await? {
         let bounds = (&*scope.after, &*scope.before);
         // One more than may be looked at shows whether these are all.
         let newest = Direction::Newest;
         let looked = scope
-            .look(connection, &arm, bounds, Some(state), newest, left + 1)
+            .look(connection, &arm, bounds, &[state], newest, left + 1)
             .await?;
         let within = looked.len().min(left);
-        let matching = looked[..within].iter().filter(|one| one.matches);
-        counted.count += matching.count() as u64;
+        for one in &looked[..within] {
+            counted.count += u64::from(reading.finds(connection, one).await?);
+            if reading.is_over() {
+                counted.is_capped = true;
+                return Ok(counted);
+            }
+        }
         if looked.len() > left {
             counted.is_capped = true;
             break;

@@ -1,6 +1,6 @@
 //! The stretches of indexes in which deliveries of a viewer's webhooks are found, each in the order of ids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headwater_model::{
     id::DeliveryId,
@@ -13,7 +13,7 @@ use rusqlite::{Connection, ToSql, params, types::Value};
 use super::listing::{STATE, parts};
 use crate::{
     connection::failed,
-    row::{get, name_of, signed, to_json},
+    row::{get, signed, to_json},
     walk::Direction,
     webhook_rows::Standing,
 };
@@ -67,17 +67,20 @@ impl Scope {
             before: at(until + 1),
             emitter: filter.emitter.as_ref().map(ToString::to_string),
             answer: filter.answer,
-            is_mixed: filter.event.is_some() || failure(filter).is_some(),
+            is_mixed: !filter.ids.is_empty() || filter.event.is_some() || failure(filter).is_some(),
         })
     }
 
-    /// The arms in which a filter's deliveries are, those in one state if it is given.
+    /// The arms in which a filter's deliveries in these states are.
     pub(super) fn arms(
         &self,
         connection: &Connection,
         filter: &DeliveryFilter,
-        state: Option<DeliveryState>,
+        states: &[DeliveryState],
     ) -> Result<Vec<Arm>, StoreError> {
+        if !filter.ids.is_empty() {
+            return Ok(of_ids(&filter.ids));
+        }
         if filter.event.is_some() {
             return of_event(connection, filter);
         }
@@ -91,7 +94,9 @@ impl Scope {
                         .to_owned(),
                 ],
                 None => {
-                    let parts = parts(standing, state).into_iter();
+                    let parts = states
+                        .iter()
+                        .flat_map(|state| parts(standing, Some(*state)));
                     parts
                         .map(|part| format!("INDEXED BY deliveries_by_webhook WHERE {part}"))
                         .collect()
@@ -112,7 +117,7 @@ impl Scope {
         connection: &Connection,
         arm: &Arm,
         (after, before): (&str, &str),
-        state: Option<DeliveryState>,
+        states: &[DeliveryState],
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<Looked>, StoreError> {
@@ -122,12 +127,15 @@ impl Scope {
             "SELECT id, webhook_id, state,
                     (?6 IS NULL OR (SELECT emitter_id FROM delivered_events WHERE position = event_position) IS ?6)
                     AND (?7 IS NULL OR answer IS ?7)
-                    AND (?8 IS NULL OR (SELECT {STATE} FROM webhooks WHERE id = webhook_id) IS ?8) AS matches
+                    AND (?8 IS NULL OR (SELECT {STATE} FROM webhooks WHERE id = webhook_id)
+                         IN (SELECT value FROM json_each(?8))) AS matches
              FROM deliveries {} AND id > ?3 AND id < ?4 ORDER BY id {order} LIMIT ?5",
             arm.condition
         );
-        let state = state.filter(|_| self.is_mixed);
-        let state = state.as_ref().map(name_of).transpose()?;
+        let states = match self.is_mixed {
+            true => Some(to_json(&states)?),
+            false => None,
+        };
         let answer = self.answer.map(|answer| answer.to_string());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
@@ -139,7 +147,7 @@ impl Scope {
             &limit,
             &self.emitter,
             &answer,
-            &state,
+            &states,
         ];
         let mut rows = statement.query(&parameters[..]).map_err(&failed)?;
         let mut looked = Vec::new();
@@ -155,6 +163,17 @@ impl Scope {
         }
         Ok(looked)
     }
+}
+
+/// An arm for each of the ids.
+fn of_ids(ids: &[DeliveryId]) -> Vec<Arm> {
+    let each: BTreeSet<&str> = ids.iter().map(DeliveryId::as_str).collect();
+    let arm = |id: &str| Arm {
+        condition: "WHERE id = ?1 AND ?2 IS NOT NULL".to_owned(),
+        key: Value::from(id.to_owned()),
+        generation: 0,
+    };
+    each.into_iter().map(arm).collect()
 }
 
 /// The answer that leads to deliveries through the index of failures.
@@ -205,13 +224,15 @@ fn webhooks(
     let mut statement = connection
         .prepare_cached(&format!(
             "SELECT id, active, generation, given_up_at_ms FROM webhooks
-             WHERE (user_id = ?1 OR workspace_id IN (SELECT value FROM json_each(?2))) AND {one}"
+             WHERE (user_id = ?1 OR workspace_id IN (SELECT value FROM json_each(?2))) AND {one}
+               AND (?4 IS NULL OR workspace_id = ?4)"
         ))
         .map_err(&failed)?;
     let parameters = params![
         viewer.user_id.as_str(),
         to_json(&workspaces)?,
-        filter.webhook_id.as_ref().map(|id| id.as_str())
+        filter.webhook_id.as_ref().map(|id| id.as_str()),
+        filter.workspace_id.as_ref().map(|id| id.as_str())
     ];
     let webhooks = statement
         .query_map(parameters, |row| {
@@ -254,9 +275,11 @@ mod tests {
             answer: Some(AnswerKind::None(AttemptFailure::Timeout)),
             ..DeliveryFilter::default()
         };
-        let mut arms = scope.arms(&connection, &failed, None).unwrap();
+        let mut arms = scope
+            .arms(&connection, &failed, &[DeliveryState::Dead])
+            .unwrap();
         let all = DeliveryFilter::default();
-        arms.extend(scope.arms(&connection, &all, None).unwrap());
+        arms.extend(scope.arms(&connection, &all, &DeliveryState::ALL).unwrap());
         assert_eq!(arms.len(), 8);
         for arm in arms {
             let sql = format!(

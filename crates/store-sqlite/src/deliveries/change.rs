@@ -8,7 +8,7 @@ use headwater_store::{
 };
 use rusqlite::Connection;
 
-use super::{again, arms::Scope, discard, listing, search};
+use super::{again, arms::Scope, discard, listing, reading::Reading, search};
 use crate::walk::Direction;
 
 pub(super) fn step(
@@ -24,17 +24,22 @@ pub(super) fn step(
     let mut done = ChangedDeliveries::default();
     let mut webhooks = BTreeSet::new();
     // Nothing is changed while the walk reads ahead.
-    let mut looked = Vec::new();
-    while looked.len() < step.limit as usize {
+    let mut reading = Reading::of(filter);
+    let (mut found, mut last, mut searched) = (Vec::new(), None, 0);
+    while searched < step.limit && !reading.is_over() {
         let Some(next) = walk.next(connection)? else {
             break;
         };
-        looked.push(next);
+        searched += 1;
+        last = Some(next.id.clone());
+        if reading.finds(connection, &next)? {
+            found.push(next);
+        }
     }
-    if let (Some(last), false) = (looked.last(), walk.is_over()) {
-        done.continue_after = Some(listing::id(&last.id)?);
+    if let (Some(last), false) = (last, walk.is_over()) {
+        done.continue_after = Some(listing::id(&last)?);
     }
-    for one in looked.into_iter().filter(|one| one.matches) {
+    for one in found {
         let Some(standing) = scope.webhooks.get(&one.webhook_id) else {
             continue;
         };

@@ -40,7 +40,7 @@ pub(crate) fn run(
     };
     for pair in &pairs {
         let listener = pair.listener_id()?;
-        if listeners.has(&listener) {
+        if listeners.passes_over(&listener, replay) || again.is_there(pair)? {
             continue;
         }
         match again.reaches(pair)? {
@@ -62,6 +62,15 @@ struct Again<'a> {
 }
 
 impl Again<'_> {
+    /// Whether a webhook's delivery of the event is there already, where only those that missed it are wanted.
+    fn is_there(&self, pair: &Pair) -> Result<bool, StoreError> {
+        if !self.replay.missed_only || pair.webhook_generation.is_none() {
+            return Ok(false);
+        }
+        let found = delivery_of(self.connection, pair, self.event.position)?;
+        Ok(found.is_some())
+    }
+
     /// Passes the event on to a listener, if that takes it now.
     fn reaches(&mut self, pair: &Pair) -> Result<bool, StoreError> {
         let (event, replay) = (self.event, self.replay);

@@ -18,8 +18,9 @@ use headwater_model::{
 };
 use headwater_store::{
     Catalog, ChannelFilter, Claimed, Deliveries, Dropped, EndedRun, EventLog, InvocationEnd,
-    KeyValue, LeaseTerm, NodeEpoch, NodeName, Nodes, RunCommit, RunOutcome, RunTrigger, RunVersion,
-    RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit, WorkQueue,
+    KeyValue, LeaseTerm, NodeEpoch, NodeName, Nodes, RunCommit, RunFacts, RunOutcome, RunTrigger,
+    RunVersion, RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit,
+    WorkQueue,
 };
 use tempfile::TempDir;
 
@@ -241,6 +242,7 @@ fn end(lease: &RunnableLease, claimed: &Claimed) -> RunCommit {
             dropped: Dropped::default(),
             has_scheduled: false,
             origin: Origin::default(),
+            facts: RunFacts::default(),
         }),
         unrecorded: 0,
         now_ms: NOW,

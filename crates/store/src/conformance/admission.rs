@@ -70,6 +70,7 @@ fn end(run: &Work, of: &Workflow, progress: RunProgress) -> RunCommit {
         dropped: crate::Dropped::default(),
         has_scheduled: false,
         origin: Origin::default(),
+        facts: crate::RunFacts::default(),
     };
     RunCommit {
         ended: Some(ended),

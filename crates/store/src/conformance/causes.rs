@@ -40,6 +40,7 @@ fn returned() -> EndedRun {
             request_id: Some("mine-1".into()),
             trace: None,
         },
+        facts: crate::RunFacts::default(),
     }
 }
 

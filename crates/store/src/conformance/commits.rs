@@ -564,6 +564,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
         dropped: Dropped::default(),
         has_scheduled: false,
         origin: queued.origin,
+        facts: crate::RunFacts::default(),
     };
     let end = RunCommit {
         ended: Some(ended),

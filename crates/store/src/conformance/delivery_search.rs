@@ -2,6 +2,7 @@
 
 use headwater_model::{
     event::EventRef,
+    event_search::EventMatcher,
     id::DeliveryId,
     page::{PageRequest, Position},
     webhook::{AnswerKind, AttemptFailure, DeliveryState},
@@ -127,6 +128,12 @@ pub async fn deliveries_of_other_tenants_are_not_found(factory: &dyn Factory) {
     }
     me.workspace_ids.extend(ours.workspace_id.clone());
     assert_eq!(found(&*store, &me, &of_event).await.len(), 3);
+    let of_workspace = DeliveryFilter {
+        workspace_id: ours.workspace_id.clone(),
+        ..DeliveryFilter::default()
+    };
+    assert_eq!(found(&*store, &me, &of_workspace).await.len(), 1);
+    assert_eq!(found(&*store, &viewer(&theirs), &of_workspace).await, []);
     let counts = store.count_deliveries(&me, &all, 10).await.unwrap();
     assert_eq!(counts.pending, exactly(3));
     let (retried, _) = change_all(&*store, &me, &of_event, DeliveryChange::Discard, 10).await;
@@ -209,7 +216,7 @@ async fn attempted_field(store: &dyn Store, epoch: NodeEpoch) -> (Field, Vec<Cla
 
 fn of_state(state: DeliveryState) -> DeliveryFilter {
     DeliveryFilter {
-        state: Some(state),
+        states: vec![state],
         ..DeliveryFilter::default()
     }
 }
@@ -272,7 +279,20 @@ pub async fn deliveries_are_found_by_state_and_result(factory: &dyn Factory) {
     let (field, claimed) = attempted_field(&*store, epoch).await;
     let me = viewer(&field.mine);
     let both = DeliveryFilter {
-        state: Some(DeliveryState::Dead),
+        states: vec![DeliveryState::Dead],
+        ..of_answer("5xx")
+    };
+    // A state that is named twice is meant once.
+    let ended = DeliveryFilter {
+        states: vec![
+            DeliveryState::Delivered,
+            DeliveryState::Dead,
+            DeliveryState::Dead,
+        ],
+        ..DeliveryFilter::default()
+    };
+    let delivered_or_dead = DeliveryFilter {
+        states: ended.states.clone(),
         ..of_answer("5xx")
     };
     let dead_of_event = DeliveryFilter {
@@ -290,6 +310,8 @@ pub async fn deliveries_are_found_by_state_and_result(factory: &dyn Factory) {
         (of_answer("5xx"), vec![&claimed[3], &claimed[1]]),
         (of_answer("timeout"), vec![&claimed[2]]),
         (both, vec![&claimed[1]]),
+        (ended, vec![&claimed[2], &claimed[1], &claimed[0]]),
+        (delivered_or_dead, vec![&claimed[1]]),
         (dead_of_event, vec![&claimed[1]]),
     ] {
         let wanted = wanted.into_iter();
@@ -298,6 +320,61 @@ pub async fn deliveries_are_found_by_state_and_result(factory: &dyn Factory) {
         let counts = store.count_deliveries(&me, &filter, 100).await.unwrap();
         assert_eq!(counts.total(), exactly(wanted.len() as u64), "{filter:?}");
     }
+}
+
+/// In any case, also in a summary, and at places of the JSON; they are counted and changed in the same way.
+pub async fn deliveries_are_found_by_the_words_of_their_events(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let field = field(&*store, epoch).await;
+    let me = viewer(&field.mine);
+    let texts = [r#"{"order":"ÄPFEL","n":1}"#, r#"{"order":"pears","n":12}"#];
+    emit(&*store, &field.sources[0], &texts, T0).await;
+    dispatch_all(&*store, 100).await;
+    let of = |words: &str, paths: &[&str]| {
+        let paths: Vec<_> = paths.iter().map(|path| (*path).to_owned()).collect();
+        DeliveryFilter {
+            matcher: EventMatcher::new(words, &paths).unwrap(),
+            ..DeliveryFilter::default()
+        }
+    };
+    for (filter, count) in [
+        (of("äpfel", &[]), 2),
+        (of("ORDER", &[]), 4),
+        (of("order", &["n=1"]), 2),
+        (of("plums", &[]), 0),
+    ] {
+        assert_eq!(found(&*store, &me, &filter).await.len(), count);
+        let counts = store.count_deliveries(&me, &filter, 100).await.unwrap();
+        assert_eq!(counts.total(), exactly(count as u64), "{filter:?}");
+    }
+    let pears = of("pears", &[]);
+    let (changed, _) = change_all(&*store, &me, &pears, DeliveryChange::Discard, 1).await;
+    assert_eq!(changed.changed, 2);
+    let left = of_state(DeliveryState::Pending);
+    let counts = store.count_deliveries(&me, &left, 100).await.unwrap();
+    assert_eq!(counts.total(), exactly(2));
+}
+
+/// In one step, whichever their webhooks are; another's and those that are gone are passed over.
+pub async fn those_that_were_chosen_are_changed(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (field, claimed) = attempted_field(&*store, epoch).await;
+    let me = viewer(&field.mine);
+    let id = |place: usize| claimed[place].lease.delivery_id.clone();
+    let chosen = DeliveryFilter {
+        ids: vec![id(2), id(0), id(2), DeliveryId::new(T0, entropy())],
+        ..DeliveryFilter::default()
+    };
+    assert_eq!(found(&*store, &me, &chosen).await, [id(2), id(0)]);
+    let retry = step(DeliveryChange::Retry, None, 100);
+    let other = viewer(&owner());
+    let done = store.change_deliveries(&other, &chosen, &retry).await;
+    assert_eq!(done.unwrap().changed, 0);
+    let done = store.change_deliveries(&me, &chosen, &retry).await.unwrap();
+    assert_eq!((done.changed, done.continue_after), (2, None));
+    let again = claim_deliveries(&*store, &field.webhooks[0], epoch, T0 + MINUTE).await;
+    let again: Vec<_> = again.iter().map(|one| &one.lease.delivery_id).collect();
+    assert_eq!(again, [&id(0), &id(2)], "in the order of their events");
 }
 
 /// The deliveries keep their event.
@@ -396,7 +473,7 @@ pub async fn counts_are_capped(factory: &dyn Factory) {
         assert_eq!(counts, wanted, "{limit}");
     }
     let dead = DeliveryFilter {
-        state: Some(DeliveryState::Dead),
+        states: vec![DeliveryState::Dead],
         ..all
     };
     let counts = store.count_deliveries(&me, &dead, 9).await.unwrap();
@@ -450,7 +527,7 @@ pub async fn those_of_inactive_webhooks_are_not_retried(factory: &dyn Factory) {
     };
     rewrite(&*store, &off).await;
     let dead = DeliveryFilter {
-        state: Some(DeliveryState::Dead),
+        states: vec![DeliveryState::Dead],
         ..DeliveryFilter::default()
     };
     let (retried, _) = change_all(&*store, &me, &dead, DeliveryChange::Retry, 10).await;

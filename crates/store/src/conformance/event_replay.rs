@@ -13,7 +13,9 @@ use super::{
     dispatch::{pair, received, subscribe},
     fixture::*,
 };
-use crate::{ChannelFilter, EventListeners, EventReplay, NodeEpoch, Owner, SourceState, Store};
+use crate::{
+    AfterAttempt, ChannelFilter, EventListeners, EventReplay, NodeEpoch, Owner, SourceState, Store,
+};
 
 /// The newest event of an emitter.
 async fn newest(store: &dyn Store, from: &Leased) -> EventRef {
@@ -28,6 +30,8 @@ async fn newest(store: &dyn Store, from: &Leased) -> EventRef {
 fn replay(event: &EventRef) -> EventReplay {
     EventReplay {
         event: event.clone(),
+        only: None,
+        missed_only: false,
         now_ms: T0,
         limit: 100,
         queued_max: u32::MAX,
@@ -92,6 +96,50 @@ pub async fn an_event_reaches_each_of_its_listeners_once_more(factory: &dyn Fact
         ..event
     };
     assert_eq!(store.replay_event(&replay(&gone)).await.unwrap(), None);
+}
+
+/// The others get nothing; nor does anybody, if the one does not listen.
+pub async fn an_event_reaches_one_listener_alone_if_that_is_wanted(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to, event) = passed(&*store, epoch).await;
+    let other = deploy(&*store, epoch, &mine).await;
+    listen(&*store, &mine, &from, &other).await;
+    let only = |one: &Leased| EventReplay {
+        only: Some(listener(one)),
+        ..replay(&event)
+    };
+    let reached = store.replay_event(&only(&other)).await.unwrap().unwrap();
+    assert_eq!(reached.reached, [listener(&other)]);
+    assert_eq!(reached.left_out, []);
+    assert_eq!(received(&*store, &to, epoch).await, [""; 0]);
+    assert_eq!(received(&*store, &other, epoch).await, ["1"]);
+    let reached = store.replay_event(&only(&from)).await.unwrap();
+    assert_eq!(reached, Some(EventListeners::default()));
+}
+
+/// Once it has a delivery, nothing is missed, also when that has ended.
+pub async fn a_webhook_gets_what_it_missed_once(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, _, event) = passed(&*store, epoch).await;
+    let webhook = listening_webhook(&*store, &mine, &from).await;
+    let missed = EventReplay {
+        only: Some(ListenerId::Webhook(webhook.id.clone())),
+        missed_only: true,
+        ..replay(&event)
+    };
+    let dry = EventReplay {
+        is_dry: true,
+        ..missed.clone()
+    };
+    let reached = |listeners: Option<EventListeners>| listeners.unwrap().reached.len();
+    assert_eq!(reached(store.replay_event(&dry).await.unwrap()), 1);
+    assert_eq!(reached(store.replay_event(&missed).await.unwrap()), 1);
+    assert_eq!(reached(store.replay_event(&dry).await.unwrap()), 0);
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    end_all(&*store, &webhook, &claimed, AfterAttempt::Dead, T0).await;
+    let again = store.replay_event(&missed).await.unwrap();
+    assert_eq!(again, Some(EventListeners::default()));
+    assert_eq!(deliveries_of(&*store, &webhook, None).await.len(), 1);
 }
 
 /// A full queue and an inactive listener get nothing.

@@ -1,6 +1,6 @@
 //! Lists of sources and of workflows, reduced by name and state.
 
-use headwater_model::{id::WorkflowId, page::PageRequest};
+use headwater_model::{endpoint::EndpointToken, id::WorkflowId, page::PageRequest};
 
 use super::{
     Factory,
@@ -8,13 +8,17 @@ use super::{
     runs::{end_all, failed, returned},
     workflow_runs,
 };
-use crate::{AfterRun, Owner, RunOutcome, RunProgress, RunnableFilter, Standing, Wanted};
+use crate::{
+    AfterRun, Endpoint, Owner, RunOutcome, RunProgress, RunnableFilter, SourceTrigger, Standing,
+    Wanted,
+};
 
 /// A filter of what the user deployed.
 fn filter(of: &Owner, words: &[&str], standing: Option<Standing>) -> RunnableFilter {
     let wanted = Wanted {
         words: words.iter().map(|word| (*word).to_owned()).collect(),
         standing,
+        ..Wanted::default()
     };
     RunnableFilter {
         wanted,
@@ -23,7 +27,7 @@ fn filter(of: &Owner, words: &[&str], standing: Option<Standing>) -> RunnableFil
 }
 
 /// Each filter with the names that it leaves.
-const REDUCED: [(&[&str], Option<Standing>, &[&str]); 8] = [
+const REDUCED: [(&[&str], Option<Standing>, &[&str]); 9] = [
     (&[], None, &["Orders of SHOP", "Äpfel", "shop 100%"]),
     (&["shop"], None, &["Orders of SHOP", "shop 100%"]),
     (&["Shop", "orders"], None, &["Orders of SHOP"]),
@@ -32,6 +36,7 @@ const REDUCED: [(&[&str], Option<Standing>, &[&str]); 8] = [
     (&[], Some(Standing::Active), &["Orders of SHOP", "Äpfel"]),
     (&["shop"], Some(Standing::Paused), &["shop 100%"]),
     (&[], Some(Standing::Failing), &["Äpfel"]),
+    (&[], Some(Standing::Ok), &["Orders of SHOP"]),
 ];
 
 pub async fn a_list_of_sources_is_reduced_by_name_and_state(factory: &dyn Factory) {
@@ -65,6 +70,74 @@ pub async fn a_list_of_sources_is_reduced_by_name_and_state(factory: &dyn Factor
         );
         assert_eq!(page.total_count, expected.len() as u64);
     }
+}
+
+/// Workflows have neither: none is wanted.
+pub async fn a_list_of_sources_is_reduced_by_trigger_and_component(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    workflow(&*store, &mine).await;
+    let endpoint = Endpoint {
+        prop: "http".to_owned(),
+        token: EndpointToken::new("a-token-of-its-own".to_owned()),
+    };
+    let mut ids = Vec::new();
+    for (key, timers, endpoints) in [
+        (Some("shop-orders"), vec![timer("timer", 60)], Vec::new()),
+        (Some("shopping"), Vec::new(), vec![endpoint]),
+        (None, Vec::new(), Vec::new()),
+    ] {
+        let component = saved_component(&mine, key);
+        let mut source = begin_of(&*store, epoch, component, "source").await;
+        source.source.spec.timers = timers;
+        source.source.spec.endpoints = endpoints;
+        store
+            .settle_source(settled(&source, true, T0))
+            .await
+            .unwrap();
+        ids.push(source.source.id);
+    }
+    let listed = async |wanted: Wanted| {
+        let filter = RunnableFilter {
+            wanted,
+            ..RunnableFilter::user(mine.user_id.clone())
+        };
+        let workflows = store.workflows(&filter, &PageRequest::first(10)).await;
+        assert_eq!(workflows.unwrap().total_count, 0);
+        let found = store
+            .sources(&filter, &PageRequest::first(10))
+            .await
+            .unwrap();
+        let found = found.items.into_iter().map(|source| source.id);
+        found.collect::<Vec<_>>()
+    };
+    for (trigger, at) in [
+        (SourceTrigger::Timer, 0),
+        (SourceTrigger::Http, 1),
+        (SourceTrigger::Neither, 2),
+    ] {
+        let trigger = Some(trigger);
+        let wanted = Wanted {
+            trigger,
+            ..Wanted::default()
+        };
+        assert_eq!(listed(wanted).await, [ids[at].clone()], "{trigger:?}");
+    }
+    let of_app = Wanted {
+        app: Some("shop".to_owned()),
+        ..Wanted::default()
+    };
+    assert_eq!(listed(of_app.clone()).await, [ids[0].clone()]);
+    let both = Wanted {
+        trigger: Some(SourceTrigger::Http),
+        ..of_app
+    };
+    assert_eq!(listed(both).await, []);
+    let of_component = Wanted {
+        component: Some("shopping".to_owned()),
+        ..Wanted::default()
+    };
+    assert_eq!(listed(of_component).await, [ids[1].clone()]);
 }
 
 pub async fn a_list_of_workflows_is_reduced_by_name_and_state(factory: &dyn Factory) {

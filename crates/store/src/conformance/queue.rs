@@ -134,6 +134,48 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
     );
 }
 
+/// One that waits is leased by its id, before its time and past the others; not one that is held, or of another source.
+pub async fn one_invocation_is_claimed_by_its_id(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let other = deploy(&*store, epoch, &owner()).await;
+    let later = NewInvocation {
+        due_at_ms: T0 + MINUTE,
+        ..manual(&source.id, "2")
+    };
+    let taken = manual(&source.id, "3");
+    let of_source = [manual(&source.id, "1"), later.clone(), taken.clone()];
+    for (invocation, lease) in of_source
+        .into_iter()
+        .zip([None, None, held(&source, epoch)])
+    {
+        store.enqueue(invocation, lease).await.unwrap();
+    }
+    let claim = async |of: &Leased, id| {
+        let claimed = store.claim_one(&of.lease, term(epoch), T0, id).await;
+        claimed.unwrap()
+    };
+    assert!(claim(&other, &later.id).await.is_none());
+    assert!(claim(&source, &taken.id).await.is_none());
+    let claimed = claim(&source, &later.id).await.unwrap();
+    assert_eq!(claimed.event.get(), "2");
+    assert_eq!((claimed.lease.attempt, claimed.starts), (1, 1));
+    assert!(claim(&source, &later.id).await.is_none(), "it is held now");
+    let stranger = LeaseTerm {
+        epoch: NodeEpoch(epoch.0 + 1),
+        ..term(epoch)
+    };
+    let refused = store.claim_one(&source.lease, stranger, T0, &later.id);
+    assert_conflict(refused.await);
+    let end = end_of_lease(&source, &claimed.lease);
+    commit(&*store, end).await.unwrap();
+    assert!(claim(&source, &later.id).await.is_none(), "it has ended");
+    assert_eq!(
+        given(&claim_all(&*store, &source.id, epoch, T0).await),
+        ["1"]
+    );
+}
+
 /// Two concurrent claims never get the same invocation.
 pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;

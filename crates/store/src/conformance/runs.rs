@@ -11,8 +11,9 @@ use headwater_model::{
 
 use super::{Factory, fixture::*};
 use crate::{
-    DROPPED_KEYS_MAX, Dropped, EndedRun, KeptRuns, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit,
-    RunFilter, RunOutcome, RunRecord, RunStretch, RunTrigger, RunVersion, Store, StoreError,
+    CHANGED_KEY_CHARS_MAX, CHANGED_KEYS_MAX, ChangedKeys, DROPPED_KEYS_MAX, Dropped, EndedRun,
+    KeptRuns, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit, RunFacts, RunFilter, RunOutcome,
+    RunRecord, RunStretch, RunTrigger, RunVersion, SentResponse, Store, StoreError,
 };
 
 /// The end of a run that returned.
@@ -33,6 +34,7 @@ pub(super) fn returned() -> EndedRun {
             request_id: Some("mine-1".into()),
             trace: Some(trace()),
         },
+        facts: RunFacts::default(),
     }
 }
 
@@ -88,6 +90,15 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
             count: 2,
             keys: vec!["7".to_owned(), "a".to_owned()],
         },
+        facts: RunFacts {
+            starts: 2,
+            response: Some(SentResponse {
+                status: 404,
+                bytes: 5_000_000_000,
+            }),
+            changed: ChangedKeys::of(["cursor", "seen"].into_iter()),
+            time_limit_ms: Some(60_000),
+        },
         ..failed(RunOutcome::LimitExceeded(Limit::Wall), "too slow")
     };
     let run = RunCommit {
@@ -139,6 +150,13 @@ pub async fn a_record_is_small_whatever_was_thrown(factory: &dyn Factory) {
             count: 1_000,
             keys: keys.clone(),
         },
+        facts: RunFacts {
+            changed: ChangedKeys {
+                count: 1_000,
+                keys: vec!["ü".repeat(9_999); 1_000],
+            },
+            ..RunFacts::default()
+        },
         ..failed(RunOutcome::Threw, &"é".repeat(9_999))
     };
     let second = failed(RunOutcome::Threw, "first line\n    at run (file:///a.mjs)");
@@ -147,6 +165,9 @@ pub async fn a_record_is_small_whatever_was_thrown(factory: &dyn Factory) {
     assert_eq!(kept.error, Some("é".repeat(RUN_ERROR_CHARS_MAX)));
     assert_eq!(kept.dropped.count, 1_000);
     assert_eq!(kept.dropped.keys, keys[..DROPPED_KEYS_MAX]);
+    let name = "ü".repeat(CHANGED_KEY_CHARS_MAX);
+    assert_eq!(kept.facts.changed.count, 1_000);
+    assert_eq!(kept.facts.changed.keys, vec![name; CHANGED_KEYS_MAX]);
     let kept = store.run(&ids[1]).await.unwrap().unwrap().ended;
     assert_eq!(kept.error.as_deref(), Some("first line"));
 }

@@ -17,8 +17,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    DayUsage, RunnableFilter, Spender, Store, SubscriptionFilter, Usage, User, WorkflowFeed,
-    Workspace,
+    DayUsage, Owner, RUNNABLE_USAGE_DAYS, RunCommit, RunnableFilter, RunnableUsage, Spender, Store,
+    SubscriptionFilter, Usage, User, WorkflowFeed, Workspace,
 };
 
 /// A second call returns the first user.
@@ -595,4 +595,74 @@ pub async fn usage_is_told_day_by_day(factory: &dyn Factory) {
     let nobody = Spender::User(first_user("nobody").user.id);
     let none = store.daily_usage(&nobody, T0, days(9)).await.unwrap();
     assert_eq!(none, []);
+}
+
+/// Each source has its own usage, those with most first; a year later it is forgotten, and with the source it goes.
+pub async fn usage_is_told_by_source(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let owner = workspace_owner();
+    let busy = deploy(&*store, epoch, &owner).await;
+    let calm = deploy(&*store, epoch, &owner).await;
+    let private = Owner {
+        workspace_id: None,
+        ..owner.clone()
+    };
+    let private = deploy(&*store, epoch, &private).await;
+    let days = |number: u64| T0 + Duration::from_secs(number * 24 * 60 * 60);
+    let spend = async |store: &dyn Store, of: &Leased, day: u64, invocations: u64| {
+        let usage = Usage {
+            invocations,
+            compute_ms: 10 * invocations,
+        };
+        let run = RunCommit {
+            usage,
+            ..run_of(of, Vec::new(), days(day))
+        };
+        commit(store, run).await.unwrap();
+    };
+    for (of, day, invocations) in [(&calm, 0, 2), (&busy, 0, 4), (&busy, 0, 1), (&busy, 2, 7)] {
+        spend(&*store, of, day, invocations).await;
+    }
+    spend(&*store, &private, 1, 3).await;
+    let told = async |store: &dyn Store, spender: &Spender, until: u64, limit: u32| {
+        let told = store.usage_by_runnable(spender, T0, days(until), limit);
+        let flat = |of: RunnableUsage| {
+            assert!(!of.name.is_empty());
+            let days = of.days.into_iter().map(|told| {
+                assert_eq!(told.usage.compute_ms, 10 * told.usage.invocations);
+                (told.day - T0.day(), told.usage.invocations)
+            });
+            (of.runnable, days.collect::<Vec<_>>())
+        };
+        let told = told.await.unwrap().into_iter();
+        told.map(flat).collect::<Vec<_>>()
+    };
+    let user = Spender::User(owner.user_id.clone());
+    let workspace = Spender::Workspace(owner.workspace_id.clone().unwrap());
+    let store = factory.reopen(store).await;
+    let of_busy = (runnable(&busy), vec![(0, 5), (2, 7)]);
+    let of_calm = (runnable(&calm), vec![(0, 2)]);
+    let of_private = (runnable(&private), vec![(1, 3)]);
+    assert_eq!(
+        told(&*store, &workspace, 2, 9).await,
+        [of_busy.clone(), of_calm]
+    );
+    assert_eq!(told(&*store, &user, 2, 2).await, [of_busy, of_private]);
+    assert_eq!(
+        told(&*store, &user, 0, 1).await,
+        [(runnable(&busy), vec![(0, 5)])]
+    );
+    let epoch = store.start_node(&node(), T0).await.unwrap();
+    let id = runnable(&busy);
+    let lease = store.lease_runnable(&id, epoch, T0).await.unwrap();
+    let busy = Leased { lease, ..busy };
+    spend(&*store, &busy, RUNNABLE_USAGE_DAYS + 1, 1).await;
+    let until = RUNNABLE_USAGE_DAYS + 1;
+    let kept = (id, vec![(2, 7), (until, 1)]);
+    assert_eq!(told(&*store, &workspace, until, 1).await, [kept]);
+    let sum = store.usage(&user, T0, days(until)).await.unwrap();
+    assert_eq!(sum.invocations, 18, "that of users is not forgotten");
+    store.delete_source(&busy.lease).await.unwrap();
+    let left = told(&*store, &workspace, until, 9).await;
+    assert_eq!(left, [(runnable(&calm), vec![(0, 2)])]);
 }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use headwater_model::{
+    channel::Channel,
     id::{TriggerKind, WorkflowId},
     origin::Origin,
     page::PageRequest,
@@ -11,7 +12,7 @@ use super::{
     Factory,
     fixture::{
         MINUTE, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, deployment,
-        entropy, json, owner, run_under, start, term, timer_of, trigger, workflow,
+        entropy, event_on, json, owner, run_under, start, term, timer_of, trigger, workflow,
     },
 };
 use crate::{
@@ -98,6 +99,7 @@ pub(super) fn ended(of: &Workflow) -> EndedRun {
         dropped: crate::Dropped::default(),
         has_scheduled: false,
         origin: Origin::default(),
+        facts: crate::RunFacts::default(),
     }
 }
 
@@ -501,8 +503,11 @@ pub async fn health_of_workflows_has_open_runs_and_the_next_tick(factory: &dyn F
     let claimed = claim_runs(&*store, &id, epoch, T0).await;
     let mut end = step(&claimed[0], AfterRun::Ended, RunProgress::default());
     end.ended = Some(ended(&of));
+    end.events = vec![event_on(Channel::named("orders"), "1")];
     commit(&*store, end).await.unwrap();
     let found = health().await.remove(1);
+    let channel = found.last_event.map(|event| event.channel);
+    assert_eq!(channel, Some(Channel::named("orders")));
     assert_eq!(found.open_runs, 1);
     assert_eq!(found.last_run.unwrap().ended, ended(&of));
     assert_eq!(found.failing_since_ms, None);

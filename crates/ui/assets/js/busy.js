@@ -17,13 +17,14 @@
       place.replaceChildren(hw.fragment(html));
       hw.say(said);
     });
-    addEventListener("pagehide", () => source.close());
+    for (const [target, name] of [[source, "bye"], [window, "pagehide"]]) target.addEventListener(name, () => source.close());
   };
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    const busy = form.dataset.busy ?? (event.submitter?.value === "deploy" && form.matches("form[data-props]") && "Deploying…");
-    if (!busy || event.defaultPrevented) return;
+    const { value, dataset } = event.submitter ?? { dataset: {} };
+    const busy = form.dataset.busy ?? (["deploy", "run"].includes(value) && form.matches("form[data-props]") && "Deploying…");
+    if (!busy || "atOnce" in dataset || event.defaultPrevented) return;
     hw.say(busy);
     follow(form);
     const button = event.submitter;

@@ -15,10 +15,18 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-copy]");
     if (!button) return;
+    const { copy, copyFrom } = button.dataset;
     try {
-      await navigator.clipboard.writeText(button.dataset.copy);
+      // What is not on the page whole.
+      const answer = copyFrom && (await fetch(copyFrom));
+      if (answer && (!answer.ok || answer.redirected)) throw answer;
+      await navigator.clipboard.writeText(answer ? await answer.text() : copy);
       hw.say("Copied");
     } catch {
+      if (copyFrom) {
+        location = copyFrom;
+        return;
+      }
       select(button.previousElementSibling ?? button);
       hw.say("Selected: press Ctrl+C to copy");
     }

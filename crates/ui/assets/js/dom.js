@@ -27,6 +27,17 @@
   narrow.addEventListener("change", fit);
   fit();
 
+  // A part of the page that an address names is opened.
+  const reveal = () => {
+    const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const part = named?.closest("details");
+    if (!part || part.open) return;
+    part.open = true;
+    named.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
   // The answer to a form that is shown once: to load it again is to go to the thing, not to send the form once more.
   const shown = document.querySelector("[data-address]");
   if (shown) history.replaceState(null, "", shown.dataset.address);

@@ -1,5 +1,5 @@
-// Keys: `/` searches, `g s` goes to sources, `j` and `k` move along rows, `Enter` or `o` opens, `x` selects, `?` names
-// them all. They can be switched off in a browser, in the dialog that names them.
+// Keys: `/` searches, `g s` goes to sources, `j` and `k` move along rows, `Enter` or `o` opens, `x` selects, `e` opens all
+// of a step, `Esc` leaves, `?` names them all. They can be switched off in a browser, in the dialog that names them.
 {
   const SEQUENCE_MS = 1_200;
   const STORED = "headwater-keys";
@@ -16,14 +16,27 @@
   const isTyping = (target) =>
     target.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable], .editor") !== null;
 
-  const rows = () => hw.all("table.list tbody tr").filter((row) => row.querySelector("a"));
+  const STEP = "details[id^='step-']";
+  const ROW = `table.list tbody tr, .cards > li, article.card, ${STEP}`;
+
+  // A row may name the link that is its own; otherwise it is the one in its head.
+  const main = (row) => (row.matches(STEP) ? row.querySelector("summary") : (row.querySelector("a[data-main]") ?? row.querySelector("th a") ?? row.querySelector("a")));
+
+  const rowOf = (element) => element?.closest(ROW);
 
   const move = (step) => {
-    const all = rows();
+    const all = hw.all(ROW, document.querySelector("main")).filter((row) => row.checkVisibility() && main(row));
     if (all.length === 0) return;
-    const current = all.indexOf(document.activeElement?.closest("tr"));
-    const next = Math.min(Math.max(current + step, 0), all.length - 1);
-    (all[next].querySelector("th a") ?? all[next].querySelector("a")).focus();
+    const current = all.indexOf(rowOf(document.activeElement));
+    main(all[Math.min(Math.max(current + step, 0), all.length - 1)]).focus();
+  };
+
+  const unfold = () => {
+    const step = document.activeElement?.closest(STEP);
+    if (!step) return;
+    const all = [step, ...hw.all("details", step)];
+    const isOpen = all.some((one) => !one.open);
+    for (const one of all) one.open = isOpen;
   };
 
   const openHelp = () => {
@@ -35,18 +48,26 @@
   const single = {
     j: () => move(1),
     k: () => move(-1),
-    o: () => document.activeElement?.closest("tr a")?.click(),
+    o: () => {
+      const row = rowOf(document.activeElement);
+      if (row) main(row).click();
+    },
+    e: unfold,
     x: () => document.activeElement?.closest("tr")?.querySelector("input[form='selection']")?.click(),
     ...(help ? { "?": openHelp } : {}),
   };
 
-  /** Leaves a field, or closes what is open. Dialogs close by themselves. */
+  // What was written would be lost.
+  const isWritten = (field) => (field.matches("select") ? [...field.options].some((one) => one.selected !== one.defaultSelected) : field.value !== field.defaultValue || field.checked !== field.defaultChecked);
+
+  /** Leaves a field, or closes what is open; then goes to the page above. Dialogs close by themselves. */
   const leave = (target) => {
     const popover = document.querySelector(".person[open]");
     if (popover) {
       popover.open = false;
       popover.querySelector("summary").focus();
-    } else if (target.matches("input, select")) target.blur();
+    } else if (target.matches("input, select, textarea")) target.blur();
+    else if (!areOff && !target.closest(".editor") && !hw.all("main :is(input, textarea, select)").some(isWritten)) hw.all("main .crumbs a").at(-1)?.click();
   };
 
   document.addEventListener("keydown", (event) => {

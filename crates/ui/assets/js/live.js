@@ -49,7 +49,7 @@
       drawn += rows.length;
       const isWhole = drawn === total && total <= ROWS_MAX;
       counter.textContent = `${total.toLocaleString("en")} came since you opened this page${isWhole ? "" : "; the newest are shown"}`;
-      for (const empty of hw.all("main .empty")) empty.remove();
+      for (const empty of hw.all("main > .empty, [data-part='reason'] > .empty")) empty.remove();
       hw.enableCopying(list);
       hw.say(count === 1 ? "1 new event" : `${count} new events`);
     };

@@ -8,14 +8,15 @@
   const asked = new Set();
 
   const fields = () => hw.all("[data-field]", form);
-  const fieldOf = (prop, within = form) => hw.fieldOf(prop, within);
 
   /** Sends the form as the button would, and shows what comes back of the field, or of all fields. */
   const send = async (action, prop) => {
-    running.get(action)?.abort();
+    // Of the requests that bring all fields, the latest counts; a trial is let go on.
+    const kind = prop === undefined && action !== "try" ? "" : action;
+    running.get(kind)?.abort();
     const control = new AbortController();
-    running.set(action, control);
-    const place = prop === undefined ? form.querySelector("[data-fields]") : fieldOf(prop);
+    running.set(kind, control);
+    const place = prop === undefined ? form.querySelector("[data-fields]") : hw.fieldOf(prop, form);
     const busy = place?.querySelector(":scope > .ticks") ?? place;
     const button = prop !== undefined && hw.all("button", place).find((one) => one.value === action);
     const rest = () => {
@@ -27,31 +28,31 @@
       button.dataset.label ??= button.textContent;
       button.textContent = "Loading…";
     }
-    const body = new URLSearchParams(new FormData(form));
-    body.set("action", action);
     try {
-      const answer = await fetch(form.getAttribute("action"), { method: "POST", body, signal: control.signal });
-      const page = hw.fragment(await answer.text());
-      const fresh = page.querySelector("form[data-props]");
-      if (!fresh) {
-        if (answer.status === 401) hw.tellAbove(form, "You are signed out. All that you have entered is still here.", "/signin");
-        else hw.tellAbove(form, `${page.querySelector("h1")?.textContent ?? "The node refused it"}. All that you have entered is still here.`);
-        return rest();
-      }
-      if (prop === undefined) {
+      const { page, fresh, isLate } = await hw.sendForm(form, action, prop, control.signal);
+      if (!fresh) return rest();
+      // A trial is not made twice: its result is shown above fields that are newer.
+      if (isLate && action !== "try") return send(action, prop);
+      // Code that was written beside the fields may be another component now.
+      const [was, now] = [form, fresh].map((one) => one.getAttribute("action"));
+      form.setAttribute("action", now);
+      if (was !== now) history.replaceState(history.state, "", now);
+      if (prop === undefined && !isLate) {
         const carried = form.querySelector('input[name="additional"]');
         const again = fresh.querySelector('input[name="additional"]');
         carried?.remove();
         if (again) form.prepend(again);
         hw.replaceFields(place, fresh.querySelector("[data-fields]"));
         hw.say("The fields are up to date");
-      } else {
-        hw.replaceFields(place, fieldOf(prop, fresh));
-        showAccounts(fresh, prop);
-        hw.say(fieldOf(prop)?.querySelector("[role=status]")?.textContent ?? "");
+      } else if (!isLate) {
+        hw.replaceFields(place, hw.fieldOf(prop, fresh));
+        hw.showAccounts(form, fresh, prop);
+        hw.say(hw.fieldOf(prop, form)?.querySelector("[role=status]")?.textContent ?? "");
       }
+      rest();
       hw.enableCopying(form);
       hw.enableEditors(form);
+      hw.settleDraft(page);
       hw.showTrial(page, form);
       hw.showCommands(page);
       const errors = page.querySelector(".summary-of-errors");
@@ -62,15 +63,6 @@
       if (error.name === "AbortError") return;
       hw.tellAbove(form, "The node did not answer. All that you have entered is still here: press the button again.");
       rest();
-    }
-  };
-
-  /** Options may fail because of an account, or work again: its field says so, but where it says why nothing was deployed. */
-  const showAccounts = (fresh, prop) => {
-    for (const field of fields().filter((one) => one.querySelector("[data-connects]") && one.dataset.field !== prop)) {
-      const again = fieldOf(field.dataset.field, fresh);
-      const wrong = field.querySelector(".wrong");
-      if (again && wrong?.dataset.fault !== "undone" && (wrong || again.querySelector(".wrong"))) hw.replaceFields(field, again);
     }
   };
 
@@ -92,6 +84,9 @@
     }
   };
 
+  /** Whether options come without a button: those of accounts, and those that a source has chosen among already. */
+  const loadsAlone = () => form.querySelector("[data-connects]") || location.pathname.startsWith("/sources/");
+
   /** Options below a value that was changed are those of another one. */
   const change = (field) => {
     field.querySelector(":scope > .wrong[data-fault=undone]")?.remove();
@@ -100,10 +95,11 @@
     for (const one of below) asked.delete(one.dataset.field);
     if (field.hasAttribute("data-reloads")) send("reload").then(loadNext);
     else if (below.some((one) => isLoaded(one) || hw.isFilled(one))) send("renew").then(loadNext);
-    else if (form.querySelector("[data-connects]")) loadNext();
+    else if (loadsAlone()) loadNext();
   };
 
   if (form) {
+    hw.enableFields(form);
     let timer = 0;
     const later = (work) => {
       clearTimeout(timer);
@@ -112,7 +108,7 @@
     // A link must not run code with the accounts of whoever follows it: only a page of this site that leads here does.
     const from = document.referrer && new URL(document.referrer);
     const isOwnWay = from && from.origin === location.origin && /^\/(deploy|sources)(\/|$)/.test(from.pathname);
-    if (isOwnWay && form.querySelector("[data-connects]") && !/[?&][a-z]+\./.test(location.search)) loadNext();
+    if (isOwnWay && loadsAlone() && !/[?&][a-z]+\./.test(location.search)) loadNext();
 
     form.addEventListener("submit", (event) => {
       const action = event.submitter?.value ?? "";

@@ -21,6 +21,8 @@
       return [...found("main .actions > a, main .actions > button, main .actions > form > button", "on this page"), ...found(".sidebar li a, .top a.button", "page"), ...found(".tabs a", "tab")];
     };
 
+    const opened = () => hw.recent().map((one) => ({ ...one, kind: `${one.kind}, opened before` }));
+
     const searched = (address, words) => {
       const url = new URL(address, location);
       url.searchParams.set("q", words);
@@ -57,10 +59,22 @@
       mark(0);
     };
 
+    const send = ({ address, sends: [name, value] }) => {
+      const form = document.createElement("form");
+      const field = document.createElement("input");
+      Object.assign(form, { method: "post", hidden: true });
+      form.setAttribute("action", address);
+      Object.assign(field, { name, value });
+      form.append(field);
+      document.body.append(form);
+      form.submit();
+    };
+
     const go = (option) => {
       if (!option) return;
       palette.close();
       if (option.element) option.element.click();
+      else if (option.sends) send(option);
       else location.assign(option.address);
     };
 
@@ -81,7 +95,7 @@
 
     const find = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const local = here().filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+      const local = (words.length === 0 ? [...opened(), ...here()] : here()).filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
       clearTimeout(timer);
       running?.abort();
       show(local);

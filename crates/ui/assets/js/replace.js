@@ -4,7 +4,7 @@
   hw.fieldOf = (prop, within = document) => hw.all("[data-field]", within).find((field) => field.dataset.field === prop);
 
   hw.isFilled = (field) =>
-    hw.all("input:not([type=hidden], [type=search]), select, textarea", field).some((control) =>
+    hw.all("input:not([type=hidden], [type=search]), .chips input, select, textarea", field).some((control) =>
       ["radio", "checkbox"].includes(control.type) ? control.checked && control.value : control.value);
 
   /** The times that follow from a timer: its controls are in use, and stay. */
@@ -35,22 +35,28 @@
     if (old.matches("[data-schedule]")) return hw.replaceTimes(old, fresh);
     const focused = document.activeElement;
     const isWithin = old.contains(focused);
+    const wasOpen = focused?.getAttribute("aria-expanded") === "true";
+    const fieldName = focused?.closest("[data-field]")?.dataset.field;
     const isTyped = isWithin && focused.matches("select, textarea, input:not([type=radio], [type=checkbox], [type=hidden])");
     const [start, end, typed] = isTyped ? [focused.selectionStart, focused.selectionEnd, focused.value] : [];
-    for (const secret of hw.all('input[type="password"], textarea[autocomplete="off"]', old)) {
-      const again = fresh.querySelector(`#${CSS.escape(secret.id)}`);
+    const isRenewed = hw.renewChoices(old, fresh);
+    if (!isRenewed) hw.enableFields(fresh);
+    for (const secret of hw.all("[data-secret]", old)) {
+      const again = hw.all("[data-secret]", fresh).find((one) => one.name === secret.name);
       if (!again || again.value || !secret.value || again.placeholder !== secret.placeholder) continue;
-      again.value = secret.value;
-      for (const note of hw.all(".again", again.parentElement)) note.remove();
+      for (const note of hw.all(".again", again.closest("[data-field]"))) note.remove();
+      const [list, items] = [again, secret].map((one) => one.closest(".list"));
+      if (list && items) list.replaceWith(items);
+      else again.value = secret.value;
     }
     const open = hw.all("details[open]", old).map((details) => details.className);
     for (const details of hw.all("details", fresh)) if (open.includes(details.className)) details.open = true;
-    old.replaceWith(fresh);
+    if (!isRenewed) old.replaceWith(fresh);
     hw.all(".wrong[data-fault=missing]", old).forEach(tellMissing);
     let again = focused?.id && document.getElementById(focused.id);
     if (!again && isWithin) {
       // Buttons and boxes have no ids: the same one has the same name and value.
-      const field = hw.fieldOf(focused.closest("[data-field]")?.dataset.field);
+      const field = hw.fieldOf(fieldName);
       const controls = field ? hw.all("button, select, textarea, input:not([type=hidden])", field) : [];
       again = controls.find((one) => one.name === focused.name && one.value === focused.value) ?? controls[0];
     }
@@ -59,5 +65,6 @@
     if (isTyped && isThere && again.matches("select, textarea, input")) again.value = typed;
     again.focus({ preventScroll: true });
     if (typeof start === "number" && again.setSelectionRange) again.setSelectionRange(start, end);
+    if (wasOpen && again.role === "combobox") again.click();
   };
 }

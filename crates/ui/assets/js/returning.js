@@ -32,9 +32,13 @@
     addEventListener("focus", () => (waiting ? look() : retry()));
   };
 
-  for (const button of hw.all("[data-closes]")) {
-    if (!window.opener) continue;
-    button.hidden = false;
-    button.addEventListener("click", () => window.close());
-  }
+  /** Options may fail because of an account, or work again: its field says so, but where it says why nothing was deployed. */
+  hw.showAccounts = (form, fresh, prop) => {
+    const fields = hw.all("[data-field]", form).filter((one) => one.querySelector("[data-connects]") && one.dataset.field !== prop);
+    for (const field of fields) {
+      const again = hw.fieldOf(field.dataset.field, fresh);
+      const wrong = field.querySelector(".wrong");
+      if (again && wrong?.dataset.fault !== "undone" && (wrong || again.querySelector(".wrong"))) hw.replaceFields(field, again);
+    }
+  };
 }

@@ -1,4 +1,4 @@
-// Pages that wait for something to end elsewhere go on by themselves when it has.
+// Pages that wait for something to end elsewhere go on by themselves when it has, and those of another tab close it.
 {
   const AGAIN_MS = 3_000;
   const place = document.querySelector("[data-wait]");
@@ -19,6 +19,12 @@
       setTimeout(wait, AGAIN_MS);
     }
   };
+
+  for (const button of hw.all("[data-closes]")) {
+    if (!window.opener) continue;
+    button.hidden = false;
+    button.addEventListener("click", () => window.close());
+  }
 
   if (place) {
     place.append(" — or wait: this page goes on by itself.");

@@ -13,6 +13,8 @@ pub(crate) enum Part {
     Value,
     /// A value that is none of the options; the lines of a list.
     Own,
+    /// One item of a list that is none of the options.
+    Item,
     /// The kind of a timer.
     Kind,
     /// The number of an interval.
@@ -42,6 +44,7 @@ impl Part {
         match self {
             Self::Value => "prop",
             Self::Own => "own",
+            Self::Item => "item",
             Self::Kind => "kind",
             Self::Every => "every",
             Self::Unit => "unit",
@@ -61,6 +64,7 @@ impl Part {
         let parts = [
             Self::Value,
             Self::Own,
+            Self::Item,
             Self::Kind,
             Self::Every,
             Self::Unit,

@@ -1,9 +1,60 @@
-//! Lists as text: one item a line, or as JSON where a line could not hold an item.
+//! Lists as text: one item a line, or as JSON where a line could not hold an item; or each item in a field of its own.
 
-use headwater_model::prop::InputType;
+use headwater_model::prop::{InputType, PropDefinition};
 use serde_json::Value;
 
-use super::item::{read_item, text_of};
+use super::{
+    entered::{Entered, Part},
+    item::{read_item, text_of},
+};
+
+/// The items of a list that are none of its options.
+pub(crate) struct Items {
+    /// The text of a field that has all of them.
+    pub(crate) text: String,
+    /// The texts of fields that have one each, if one line holds each item.
+    pub(crate) texts: Option<Vec<String>>,
+}
+
+impl Items {
+    /// Those of a form, from fields of either kind.
+    pub(crate) fn of(prop: &PropDefinition, entered: &Entered) -> Self {
+        let item_type = prop.input_type().unwrap_or(InputType::Any);
+        let own = entered.parts(Part::Item, &prop.name).map(str::to_owned);
+        let mut texts: Vec<String> = own.collect();
+        let lines = entered.part(Part::Own, &prop.name).unwrap_or_default();
+        let text = match texts.is_empty() {
+            true => lines.to_owned(),
+            false => String::new(),
+        };
+        texts.extend(split(item_type, lines));
+        let has_lines = item_type != InputType::Object && texts.iter().all(|it| !it.contains('\n'));
+        Self {
+            text: if text.is_empty() {
+                joined(item_type, &texts)
+            } else {
+                text
+            },
+            texts: has_lines.then_some(texts),
+        }
+    }
+}
+
+/// The texts of the items, or the lines if they cannot be read.
+fn split(item_type: InputType, text: &str) -> Vec<String> {
+    match read(item_type, text) {
+        Ok(items) => items.iter().map(|item| text_of(item_type, item)).collect(),
+        Err(_) => text.lines().map(str::to_owned).collect(),
+    }
+}
+
+fn joined(item_type: InputType, texts: &[String]) -> String {
+    let items = texts.iter().map(|text| read_item(item_type, text));
+    match items.collect::<Result<Vec<_>, _>>() {
+        Ok(items) => write(item_type, &items),
+        Err(_) => texts.join("\n"),
+    }
+}
 
 /// The items of a text.
 pub(super) fn read(item_type: InputType, text: &str) -> Result<Vec<Value>, String> {

@@ -153,6 +153,10 @@ fn read_list(prop: &PropDefinition, entered: &Entered) -> Result<Option<Value>, 
     let mut items = chosen
         .map(|text| read_item(item_type, text))
         .collect::<Result<Vec<_>, _>>()?;
+    for (at, text) in entered.parts(Part::Item, &prop.name).enumerate() {
+        let item = read_item(item_type, text);
+        items.push(item.map_err(|reason| format!("item {}: {reason}", at + 1))?);
+    }
     if let Some(text) = entered.part(Part::Own, &prop.name) {
         items.extend(list::read(item_type, text)?);
     }

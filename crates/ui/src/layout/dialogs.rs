@@ -4,19 +4,20 @@ use maud::{Markup, html};
 
 use crate::visit::Visit;
 
+/// The rows of a page, as the script knows them.
+const ROWS: &str =
+    "main :is(table.list tbody tr a, .cards > li a, article.card a, details[id^='step-'])";
+
 /// Keys with their effects, and the element without which a page has no use for them.
-const KEYS: [(&[&str], &str, Option<&str>); 10] = [
+const KEYS: [(&[&str], &str, Option<&str>); 11] = [
     (&["/"], "search", None),
     (&["Ctrl", "K"], "find a page, an act or a thing", None),
+    (&["j", "k"], "next and previous row", Some(ROWS)),
+    (&["Enter", "o"], "open the row", Some(ROWS)),
     (
-        &["j", "k"],
-        "next and previous row",
-        Some("table.list tbody tr a"),
-    ),
-    (
-        &["Enter", "o"],
-        "open the row",
-        Some("table.list tbody tr a"),
+        &["e"],
+        "open or close all of the step",
+        Some("details[id^='step-']"),
     ),
     (
         &["x"],
@@ -35,7 +36,11 @@ const KEYS: [(&[&str], &str, Option<&str>); 10] = [
         "pause what comes live, and go on",
         Some("[data-key='p']"),
     ),
-    (&["Esc"], "close, or leave a field", None),
+    (
+        &["Esc"],
+        "close, leave a field, or go to the page above",
+        None,
+    ),
 ];
 
 /// The keys of the page that is shown, with those that lead to places, and the switch that turns them off.

@@ -1,7 +1,7 @@
 //! `/accounts`: credentials at apps, their health, and the sources that use them. Nothing of the credentials is shown.
 
 pub(crate) mod connect;
-mod creators;
+pub(crate) mod creators;
 pub(crate) mod delete;
 mod fields;
 pub(crate) mod list;

@@ -7,25 +7,33 @@ use headwater_model::{
     id::{AccountId, EmitterId, WorkspaceId},
     schedule::Schedule,
 };
-use headwater_platform::{KnownNames, PlatformError};
+use headwater_platform::{HealthStatus, KnownNames, PlatformError};
 use maud::{Markup, html};
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
 use crate::{
     address::Address as _,
-    part::{code::copyable, name::named, payload, schedule::in_words, text, tree::Tree},
+    part::{
+        code::copyable,
+        health::health,
+        name::named,
+        payload,
+        schedule::in_words,
+        text::{self, LINE_CHARS, cut},
+        tree::Tree,
+    },
     state::Ui,
     visit::Visitor,
 };
 
-/// Accounts whose names are read for a page.
+/// Accounts that are read for a page.
 const ACCOUNTS_MAX: usize = 50;
 
 /// The names of the things that values name.
 pub(crate) struct Things {
     names: KnownNames,
-    accounts: HashMap<AccountId, String>,
+    accounts: HashMap<AccountId, (String, HealthStatus)>,
     /// The workspace whose data stores are meant.
     workspace: Option<WorkspaceId>,
 }
@@ -49,7 +57,10 @@ impl Things {
         let mut accounts = HashMap::new();
         for id in ids.into_iter().take(ACCOUNTS_MAX) {
             match ui.platform.account(visitor.caller(), &id).await {
-                Ok(view) => drop(accounts.insert(id, view.account.name)),
+                Ok(view) => {
+                    let known = (view.account.name, view.health.status);
+                    accounts.insert(id, known);
+                }
                 // Deleted, or another one's.
                 Err(PlatformError::NotFound { .. }) => {}
                 Err(error) => return Err(error),
@@ -62,12 +73,27 @@ impl Things {
         })
     }
 
-    /// A value of a prop. That of a data store may be its name alone.
-    pub(crate) fn value(&self, name: &str, value: &Value, is_data_store: bool) -> Markup {
-        let part = |_: &str| String::new();
+    /// A value of a prop. That of a data store may be its name alone. `page` is the address that shows parts of the value,
+    /// up to the pointer, if there is one.
+    pub(crate) fn value(
+        &self,
+        name: &str,
+        value: &Value,
+        is_data_store: bool,
+        page: Option<&str>,
+    ) -> Markup {
+        let part = |pointer: &str| {
+            let pointer: String = byte_serialize(pointer.as_bytes()).collect();
+            format!("{}{pointer}", page.unwrap_or_default())
+        };
+        let part = page.map(|_| &part as &dyn Fn(&str) -> String);
         if let Some(id) = account_in(value) {
-            let known = self.accounts.get(&id).map(String::as_str);
-            return html! { a href={ "/accounts/" (id) } title=(id) { (named(known, id.as_str())) } };
+            let known = self.accounts.get(&id);
+            let name = known.map(|(name, _)| name.as_str());
+            return html! {
+                a href={ "/accounts/" (id) } title=(id) { (named(name, id.as_str())) }
+                @if let Some((_, status)) = known { " " (health(*status)) }
+            };
         }
         let store = value.get("storeId").unwrap_or(value).as_str();
         if let Some(store) = store.filter(|_| is_data_store || value.get("storeId").is_some()) {
@@ -86,15 +112,20 @@ impl Things {
         }
         match (schedule_in(value), value) {
             (Some(schedule), _) => html! { (in_words(&schedule)) },
-            (None, Value::String(text)) => payload::inline(text::line(text)),
+            (None, Value::String(text)) => {
+                let is_cut = cut(text, LINE_CHARS).1;
+                let all = part.filter(|_| is_cut).map(|part| part(""));
+                html! { (payload::inline(text::line(text))) @if let Some(all) = all { " " a href=(all) { "show all" } } }
+            }
             (None, value) if value.is_number() || value.is_boolean() || value.is_null() => {
                 html! { code { (value) } }
             }
             (None, value) => Tree {
-                part: &part,
+                part,
                 name,
                 at: "",
-                from: None,
+                from: page.map(|_| 0),
+                raw: None,
             }
             .markup(value),
         }
@@ -132,7 +163,7 @@ mod tests {
         let id = AccountId::new(EpochMs(1), 2);
         let things = Things {
             names: KnownNames::default(),
-            accounts: HashMap::from([(id.clone(), "Work".to_owned())]),
+            accounts: HashMap::from([(id.clone(), ("Work".to_owned(), HealthStatus::Refused))]),
             workspace: None,
         };
         let source = SourceId::new(EpochMs(1), 3);
@@ -141,7 +172,7 @@ mod tests {
             (
                 json!({"authProvisionId": id}),
                 false,
-                "<bdi>Work</bdi></a>".to_owned(),
+                "<bdi>Work</bdi></a> <span class=\"state bad\">".to_owned(),
             ),
             (
                 json!({"intervalSeconds": 300}),
@@ -151,7 +182,7 @@ mod tests {
             (
                 json!({"cron": "0 9 * * *", "interval_seconds": null, "timezone": "UTC"}),
                 false,
-                "cron 0 9 * * * (UTC)".to_owned(),
+                "every day at 09:00 UTC".to_owned(),
             ),
             (
                 json!({"storeId": "my orders"}),
@@ -173,7 +204,9 @@ mod tests {
             ),
             (json!(7), false, "<code>7</code>".to_owned()),
         ] {
-            let shown = things.value("prop", &value, is_data_store).into_string();
+            let shown = things
+                .value("prop", &value, is_data_store, None)
+                .into_string();
             assert!(shown.contains(&expected), "{value}: {shown}");
         }
     }

@@ -3,9 +3,11 @@
 //! One form serves new sources and those that are changed: each of its buttons sends all of it, and gets it back with
 //! what was asked for.
 
+mod beside;
 mod card;
 pub(crate) mod code;
 pub(crate) mod component;
+pub(crate) mod event;
 pub(crate) mod failure;
 pub(crate) mod findings;
 mod indexed;

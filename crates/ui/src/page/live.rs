@@ -7,6 +7,8 @@
 //! Changes only say that there are some: the page is fetched again, at most once a second, and its parts take each
 //! other's place. So they cannot miss or double anything either, and pages alone decide what may be seen.
 
+mod message;
+
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
@@ -21,8 +23,6 @@ use futures::{
     stream::{self, BoxStream},
 };
 use headwater_model::{
-    event::Event,
-    event_search::EventPlace,
     id::{EmitterId, EventId, WorkspaceId},
     time::EpochMs,
 };
@@ -30,15 +30,10 @@ use headwater_platform::{
     Change, DeployPart, Follow, LogPosition, News, Portion, default_channels,
 };
 use serde::Deserialize;
-use serde_json::json;
 use tokio::time::{Instant, Interval, interval, sleep_until};
 
+use self::message::Bye;
 use crate::{
-    part::{
-        event_row,
-        news::{self, Line},
-        progress,
-    },
     problem::Problem,
     reply::FormReply,
     state::{StreamPlace, Ui},
@@ -52,8 +47,6 @@ const HANDSHAKE_EVERY: Duration = Duration::from_secs(15);
 const SESSION_EVERY: Duration = Duration::from_secs(30);
 /// The shortest time between two messages of changes, each of which has the page fetched again.
 const CHANGES_EVERY: Duration = Duration::from_secs(1);
-/// Rows of one message; of the rest it has the number.
-const ROWS_MAX: usize = 50;
 
 /// The topics of a page, and up to where it shows them.
 #[derive(Deserialize)]
@@ -74,10 +67,19 @@ pub(crate) struct Followed {
 /// Follows what one page shows.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
-    visitor: Visitor,
+    visitor: Result<Visitor, Problem>,
     headers: HeaderMap,
     Query(given): Query<Followed>,
 ) -> FormReply {
+    // A browser's stream takes no other answer than a stream: what it would be told otherwise is a message.
+    let ends = |bye: Bye, problem: Problem| match is_stream_wanted(&headers) {
+        true => Ok(answer(stream::iter([bye.message()]))),
+        false => Err(problem),
+    };
+    let visitor = match visitor {
+        Ok(visitor) => visitor,
+        Err(problem) => return ends(Bye::SignedOut, problem),
+    };
     let topics = Topics::parse(&given.of).ok_or_else(|| {
         Problem::new(
             StatusCode::BAD_REQUEST,
@@ -85,16 +87,9 @@ pub(crate) async fn show(
             "Load the page again.",
         )
     })?;
-    let place = ui
-        .streams
-        .enter(&visitor.signed_in().session.id)
-        .ok_or_else(|| {
-            Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "This browser follows too many pages at once",
-                "Close some of its tabs; the page itself works without its stream.",
-            )
-        })?;
+    let Some(place) = ui.streams.enter(&visitor.signed_in().session.id) else {
+        return ends(Bye::TooMany, too_many());
+    };
     let portions = match &topics.rows {
         Some(emitter) => portions(&ui, &visitor, emitter, &headers, &given).await?,
         None => stream::pending().boxed(),
@@ -130,13 +125,29 @@ pub(crate) async fn show(
         asked_at: now,
         has_changed: false,
         may_tell_at: now,
+        is_over: false,
         _place: place,
     };
     let messages = stream::unfold(following, |mut following| async move {
-        let message = following.next().await?;
+        let message = following.message().await?;
         Some((message, following))
     });
     Ok(answer(messages))
+}
+
+/// Whether a stream's reader asks.
+fn is_stream_wanted(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT);
+    let accepted = accepted.and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/event-stream"))
+}
+
+fn too_many() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "This browser follows too many pages at once",
+        "Close some of its tabs; the page itself works without its stream.",
+    )
 }
 
 /// The events of the emitter after those that the page has.
@@ -203,92 +214,65 @@ struct Following {
     /// Whether something has changed that the page was not told of.
     has_changed: bool,
     may_tell_at: Instant,
+    /// Whether the last word was said.
+    is_over: bool,
     _place: StreamPlace,
 }
 
 impl Following {
-    async fn next(&mut self) -> Option<Bytes> {
+    /// The next message, which is the last word where the browser is to know why nothing more comes.
+    async fn message(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.next().await;
+        self.is_over = next.is_err();
+        match next {
+            Ok(message) => Some(message),
+            Err(Some(bye)) => Some(bye.message()),
+            // A feed has ended: the reader was slow, or its thing is gone. It comes again and is told.
+            Err(None) if self.ui.platform.is_stopping() => Some(Bye::Restart.message()),
+            Err(None) => None,
+        }
+    }
+
+    async fn next(&mut self) -> Result<Bytes, Option<Bye>> {
         loop {
             tokio::select! {
                 portion = self.portions.next() => {
-                    let emitter = self.topics.rows.as_ref()?;
-                    return Some(rows(emitter, portion?.events(), &self.ui));
+                    let emitter = self.topics.rows.as_ref().ok_or(None)?;
+                    return Ok(message::rows(emitter, portion.ok_or(None)?.events(), &self.ui));
                 }
-                news = self.news.next() => return Some(news_rows(&news?, &self.ui)),
+                news = self.news.next() => return Ok(message::news_rows(&news.ok_or(None)?, &self.ui)),
                 change = self.changes.next() => {
-                    let change = change?;
+                    let change = change.ok_or(None)?;
                     self.has_changed |= self.topics.changes.iter().any(|topic| topic.covers(&change));
                 }
-                parts = self.work.next() => return Some(begun(&parts?)),
+                parts = self.work.next() => return Ok(message::begun(&parts.ok_or(None)?)),
                 () = sleep_until(self.may_tell_at), if self.has_changed => {
                     self.has_changed = false;
                     self.may_tell_at = Instant::now() + CHANGES_EVERY;
-                    let data = json!({ "since": self.ui.env().now_ms().0 });
-                    return Some(Bytes::from(format!("event: changed\ndata: {data}\n\n")));
+                    return Ok(message::changed(self.ui.env().now_ms()));
                 }
                 _ = self.ticks.tick() => {
-                    self.is_signed_in().await.then_some(())?;
+                    self.check_session().await?;
                     // The first comes at once, so that the browser knows of its stream.
-                    return Some(Bytes::from_static(b":handshake\n\n"));
+                    return Ok(message::handshake());
                 }
             }
         }
     }
 
-    /// Whether the session still is one; asked once in a while.
-    async fn is_signed_in(&mut self) -> bool {
+    /// Ends the stream of a session that is none any more; asked once in a while.
+    async fn check_session(&mut self) -> Result<(), Option<Bye>> {
         if self.asked_at.elapsed() < SESSION_EVERY {
-            return true;
+            return Ok(());
         }
         self.asked_at = Instant::now();
-        matches!(self.ui.platform.signed_in(&self.secret).await, Ok(Some(_)))
+        match self.ui.platform.signed_in(&self.secret).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(Some(Bye::SignedOut)),
+            Err(_) => Err(None),
+        }
     }
-}
-
-/// One message with the parts of a deployment that have begun.
-fn begun(parts: &[DeployPart]) -> Bytes {
-    let html = progress::progress(parts).into_string();
-    let said = parts.last().map(|part| progress::told(*part));
-    let data = json!({ "html": html, "said": said });
-    Bytes::from(format!("event: progress\ndata: {data}\n\n"))
-}
-
-/// The same for events of everything. A message without rows says how far the log was read.
-fn news_rows(news: &News, ui: &Ui) -> Bytes {
-    let now_ms = ui.env().now_ms();
-    let shown = news.events.iter().rev().take(news::ROWS);
-    let html: String = shown
-        .map(|new| {
-            let line = Line {
-                place: EventPlace {
-                    id: new.event.id,
-                    emitter: new.emitter.clone(),
-                },
-                indexed_at_ms: new.event.indexed_at_ms,
-                name: &new.name,
-                summary: &event_row::summary(&new.event),
-            };
-            news::row(&line, now_ms).into_string()
-        })
-        .collect();
-    let data = json!({ "list": "events", "html": html, "count": news.events.len() });
-    Bytes::from(format!(
-        "id: {}\nevent: rows\ndata: {data}\n\n",
-        news.up_to.0
-    ))
-}
-
-/// One message with the rows of some events, newest first as the page has them.
-fn rows<'a>(emitter: &EmitterId, events: impl Iterator<Item = &'a Event>, ui: &Ui) -> Bytes {
-    let events: Vec<_> = events.collect();
-    let Some(last) = events.last() else {
-        return Bytes::from_static(b":\n\n");
-    };
-    let now_ms = ui.env().now_ms();
-    let shown = events.iter().rev().take(ROWS_MAX);
-    let html: String = shown
-        .map(|event| event_row::row(emitter, event, false, now_ms).into_string())
-        .collect();
-    let data = json!({ "list": "events", "html": html, "count": events.len() });
-    Bytes::from(format!("id: {}\nevent: rows\ndata: {data}\n\n", last.id))
 }

@@ -1,8 +1,11 @@
-//! `/search`: an id jumps to its thing; words find things by their names, and events by what is in them.
+//! `/search`: an id jumps to its thing; words find things by their names, acts on them, pages, components and apps, and
+//! events by what is in them.
 
+mod acts;
 mod found;
 mod ids;
 mod names;
+mod places;
 
 use std::sync::Arc;
 
@@ -24,7 +27,7 @@ use crate::{
 };
 
 /// Things that the palette shows.
-const NAMES_MAX: usize = 10;
+const NAMES_MAX: usize = 11;
 
 /// Finds things.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> Result<Response, Problem> {
@@ -61,11 +64,7 @@ pub(crate) async fn names(
     let words = words.trim();
     let by_id = ids::of(&ui, &visitor, words).await?;
     let found = with_names(by_id, names::with(&ui, &visitor, words).await?);
-    let found: Vec<_> = found
-        .iter()
-        .take(NAMES_MAX)
-        .map(|one| json!({"name": text::visible(&one.name), "kind": one.kind, "address": one.address}))
-        .collect();
+    let found: Vec<_> = found.iter().take(NAMES_MAX).map(Found::json).collect();
     Ok(Json(json!({ "found": found })).into_response())
 }
 
@@ -101,7 +100,7 @@ fn table(found: &[Found]) -> Markup {
         table.list {
             thead { tr { th scope="col" { "Name" } th scope="col" { "Kind" } } }
             tbody { @for one in found { tr {
-                th scope="row" { a href=(one.address) { (text::line(&one.name)) } }
+                th scope="row" { (one.markup()) }
                 td data-label="Kind" { (one.kind) }
             } } }
         }

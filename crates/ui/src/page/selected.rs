@@ -11,7 +11,7 @@ use url::form_urlencoded::{self, Serializer};
 use crate::{
     address::own_path,
     part::{
-        confirm::{Question, confirm},
+        confirm::{Question, confirm_busy},
         text::{counted, grouped},
     },
     path::Named,
@@ -88,6 +88,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) section: Section,
     pub(crate) title: String,
     pub(crate) button: &'a str,
+    /// The button's text while it is done.
+    pub(crate) busy: &'a str,
     pub(crate) consequences: Markup,
     /// One line for each row.
     pub(crate) rows: Vec<Markup>,
@@ -113,7 +115,12 @@ impl Asked<'_> {
             button: self.button,
             back,
         };
-        Page::of(self.section, self.title.clone(), confirm(&question)).command(self.command)
+        Page::of(
+            self.section,
+            self.title.clone(),
+            confirm_busy(&question, self.busy),
+        )
+        .command(self.command)
     }
 }
 
@@ -164,6 +171,15 @@ impl Tally {
             }
         }
         Ok(())
+    }
+
+    /// Counts rows that were changed in one step, and those that did not allow it, with the reason.
+    pub(crate) fn add_all(&mut self, done: u64, left: u64, reason: &str) {
+        self.done += done;
+        self.left += left;
+        if left > 0 {
+            self.reason.get_or_insert_with(|| reason.to_owned());
+        }
     }
 
     /// Goes back to the list, which says what was done: `one` and `many` are things with their verb.

@@ -3,7 +3,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod audit_export;
-mod doctor;
+pub(super) mod doctor;
 pub(crate) mod keys;
 pub(crate) mod members;
 pub(crate) mod node;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{Path, State},
-    http::{StatusCode, header},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use headwater_platform::{NewSession, PlatformError};
@@ -15,12 +15,13 @@ use crate::{
     address::own_path,
     cookie::Cookie,
     fields::Fields,
+    layout,
     part::{
         code::{copyable, quoted},
         icon::{Icon, icon},
         text,
     },
-    problem::{Problem, capital},
+    problem::Problem,
     reply::{FormReply, Page, PageReply, see_other},
     state::Ui,
     visit::{AnyVisitor, FromBrowser, Theme, Visit, Visitor},
@@ -39,7 +40,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, AnyVisitor(visit): AnyVisito
     if visit.signed_in.is_some() {
         return Ok(see_other(&next_of(&visit)));
     }
-    Ok(form(&ui, &next_of(&visit), None).into_response())
+    Ok(form(&ui, &visit, &next_of(&visit), None).into_response())
 }
 
 /// Begins a session.
@@ -52,25 +53,34 @@ pub(crate) async fn submit(
     match ui.platform.sign_in(&given.key, browser).await {
         Ok(new) => Ok(begun(&visit, &new, own_path(&given.next))),
         Err(PlatformError::Unauthenticated) => {
-            let wrong = "Nobody has this key, or it was revoked. Copy it again, or create another with `headwater keys create`.";
-            let page = form(&ui, &given.next, Some(wrong));
+            let page = form(&ui, &visit, &given.next, Some(Refused::Key));
             Ok(page.with_status(StatusCode::UNAUTHORIZED).into_response())
         }
-        Err(error @ PlatformError::SignInThrottled { .. }) => {
-            let page = form(&ui, &given.next, Some(&capital(&error.to_string())));
-            Ok(page
+        Err(PlatformError::SignInThrottled { retry_after_s }) => {
+            let refused = Refused::Throttled(retry_after_s);
+            let page = form(&ui, &visit, &given.next, Some(refused));
+            let mut response = page
                 .with_status(StatusCode::TOO_MANY_REQUESTS)
-                .into_response())
+                .into_response();
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
+            Ok(response)
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Asks whether to sign in by a link, so that a preview of it does not use it up.
-pub(crate) async fn show_link(State(ui): State<Arc<Ui>>, Path(token): Path<String>) -> PageReply {
-    let user = ui.platform.sign_in_link_user(&token).await?;
+pub(crate) async fn show_link(
+    State(ui): State<Arc<Ui>>,
+    AnyVisitor(visit): AnyVisitor,
+    FromBrowser(browser): FromBrowser,
+    Path(token): Path<String>,
+) -> PageReply {
+    let user = ui.platform.sign_in_link_user(&token, &browser).await?;
     let user = user.ok_or_else(link_ended)?;
     let body = html! {
+        (layout::unencrypted(&visit))
         section.signin {
             h1 { (icon(Icon::Source)) "Headwater" }
             form method="post" {
@@ -113,8 +123,10 @@ pub(crate) async fn sign_out(
     let mut response = see_other("/signin");
     let gone = visit.cookies.remove(Cookie::Session);
     response.headers_mut().append(header::SET_COOKIE, gone);
-    let shown = visit.cookies.remove(Cookie::Masking);
-    response.headers_mut().append(header::SET_COOKIE, shown);
+    for cookie in [Cookie::Masking, Cookie::Workspace] {
+        let gone = visit.cookies.remove(cookie);
+        response.headers_mut().append(header::SET_COOKIE, gone);
+    }
     Ok(response)
 }
 
@@ -159,22 +171,40 @@ fn next_of(visit: &Visit) -> String {
     own_path(&next).to_owned()
 }
 
-fn form(ui: &Ui, next: &str, wrong: Option<&str>) -> Page {
-    let url = &ui.platform.config().public_url;
-    Page::new("Sign in", markup(url, next, wrong))
+/// The reason why nobody was signed in.
+#[derive(Clone, Copy)]
+enum Refused {
+    Key,
+    /// Too many attempts failed; the seconds until the next is heard.
+    Throttled(u64),
 }
 
-fn markup(url: &str, next: &str, wrong: Option<&str>) -> Markup {
+fn form(ui: &Ui, visit: &Visit, next: &str, refused: Option<Refused>) -> Page {
+    let url = &ui.platform.config().public_url;
+    let body = html! { (layout::unencrypted(visit)) (markup(url, next, refused)) };
+    Page::new("Sign in", body)
+}
+
+fn reason(refused: Refused) -> Markup {
+    html! {
+        @match refused {
+            Refused::Key => { "Nobody has this key, or it was revoked. Copy it again, or create another with " code { "headwater keys create" } "." }
+            Refused::Throttled(seconds) => { "Too many attempts to sign in failed. Try again in " span data-countdown=(seconds) { (seconds) " s" } "." }
+        }
+    }
+}
+
+fn markup(url: &str, next: &str, refused: Option<Refused>) -> Markup {
     html! {
         section.signin {
             h1 { (icon(Icon::Source)) "Headwater" }
             form method="post" action="/signin" {
-                @if let Some(wrong) = wrong {
-                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(wrong)) }
+                @if let Some(refused) = refused {
+                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) (reason(refused)) }
                 }
                 label for="key" { "API key" }
                 input #key type="password" name="key" required autofocus autocomplete="current-password"
-                    spellcheck="false" aria-describedby=[wrong.map(|_| "wrong")] aria-invalid=[wrong.map(|_| "true")];
+                    spellcheck="false" aria-describedby=[refused.map(|_| "wrong")] aria-invalid=[refused.map(|_| "true")];
                 // Keepers of passwords want to know whose it is.
                 input type="text" name="username" value="headwater" autocomplete="username" hidden;
                 input type="hidden" name="next" value=(next);

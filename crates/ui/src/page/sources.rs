@@ -1,6 +1,7 @@
 //! `/sources`: all of them, and one with everything about it, each part at an address of its own.
 
 pub(crate) mod code;
+mod component;
 pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod edit;
@@ -10,6 +11,7 @@ pub(crate) mod head;
 pub(crate) mod list;
 pub(crate) mod logs;
 mod no_events;
+pub(crate) mod refresh;
 pub(crate) mod roll_back;
 pub(crate) mod run;
 pub(crate) mod runs;

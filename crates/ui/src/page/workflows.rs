@@ -9,6 +9,7 @@ pub(crate) mod outline;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod run_actions;
+pub(crate) mod run_answer;
 pub(crate) mod run_steps;
 pub(crate) mod run_value;
 pub(crate) mod runs;

@@ -11,14 +11,14 @@ const CUT: &str = "…";
 
 /// The characters of each line that an excerpt shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
+struct Window {
     start: usize,
     end: usize,
 }
 
 impl Window {
     /// The window over these lines around a column, from 1: all of them, if none is long.
-    pub(crate) fn around<'a>(column: usize, lines: impl IntoIterator<Item = &'a str>) -> Self {
+    fn around<'a>(column: usize, lines: impl IntoIterator<Item = &'a str>) -> Self {
         let mut lines = lines.into_iter();
         let is_long = lines.any(|line| line.chars().nth(SHOWN).is_some());
         if !is_long {
@@ -38,7 +38,7 @@ impl Window {
     }
 
     /// The part of a line, with marks where it is cut.
-    pub(crate) fn of(&self, line: &str) -> String {
+    fn of(&self, line: &str) -> String {
         let mut shown = self.mark(line);
         if let Some(first) = shown.chars().next().filter(|_| self.start > 0) {
             shown.replace_range(..first.len_utf8(), CUT);
@@ -51,15 +51,52 @@ impl Window {
     }
 
     /// The part of a line that marks a place in another one.
-    pub(crate) fn mark(&self, line: &str) -> String {
+    fn mark(&self, line: &str) -> String {
         let length = self.end - self.start;
         line.chars().skip(self.start).take(length).collect()
     }
 }
 
+/// The lines around a place in code, from 1, with their numbers and a mark below its column.
+pub(crate) fn around(code: &str, (line, column): (usize, usize), lines_around: usize) -> String {
+    let first = line.saturating_sub(lines_around).max(1);
+    let last = line.saturating_add(lines_around);
+    let width = last.to_string().len();
+    let lines = code.lines().enumerate().map(|(at, line)| (at + 1, line));
+    let shown: Vec<_> = lines
+        .skip(first - 1)
+        .take_while(|(number, _)| *number <= last)
+        .collect();
+    let window = Window::around(column, shown.iter().map(|(_, line)| *line));
+    let mut excerpt = Vec::new();
+    for (number, text) in shown {
+        excerpt.push(format!("{number:width$} | {}", window.of(text)));
+        if number == line {
+            // Tabs stay, so that the mark is below its character.
+            let before = text.chars().take(column.saturating_sub(1));
+            let before: String = before
+                .map(|char| if char == '\t' { '\t' } else { ' ' })
+                .collect();
+            let mark = window.mark(&format!("{before}^"));
+            excerpt.push(format!("{:width$} | {mark}", ""));
+        }
+    }
+    excerpt.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_shown_with_the_lines_around_it() {
+        let code = "one\n\ttwo\nthree\nfour";
+        assert_eq!(
+            around(code, (2, 3), 1),
+            "1 | one\n2 | \ttwo\n  | \t ^\n3 | three"
+        );
+        assert_eq!(around(code, (9, 1), 1), "");
+    }
 
     #[test]
     fn short_lines_are_whole() {

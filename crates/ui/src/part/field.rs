@@ -122,7 +122,7 @@ fn input(field: &Field<'_>) -> Markup {
     match (prop.is_list(), has_options) {
         (true, true) => choice::several(field, &choices),
         (false, true) => field.single(choice::one(field, &choices)),
-        (true, false) => field.single(plain::lines(field)),
+        (true, false) => field.single(plain::lines(field, &field.id)),
         (false, false) => field.single(plain::value(field)),
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn bar(visitor: &Visitor, path: &str, acts: &[(&str, &str)]) -> Marku
         form.selection id=(FORM) action=(path) {
             a href=(all_of_page(visitor)) data-selects-all { @if is_all(visitor) { "Select none" } @else { "Select all on this page" } }
             span.note data-selected {}
-            div.actions { @for (act, label) in acts { button name="act" value=(act) { (label) } } }
+            div.actions { @for (act, label) in acts { button name="act" value=(act) data-key=[(*act == "run").then_some("r")] { (label) } } }
         }
     }
 }

@@ -29,8 +29,13 @@ pub(crate) fn exact(moment: EpochMs) -> Markup {
 
 /// The day of a moment (UTC).
 pub(crate) fn date(moment: EpochMs) -> Markup {
-    let day = formatted(moment, "%Y-%m-%d");
+    let day = day(moment);
     html! { time datetime=(day) { (day) } }
+}
+
+/// The day of a moment (UTC), to tell days apart.
+pub(crate) fn day(moment: EpochMs) -> String {
+    formatted(moment, "%Y-%m-%d")
 }
 
 /// The format of a minute (UTC), as forms send it.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     payload,
-    text::{cut, grouped, visible},
+    text::{cut, grouped, value, visible},
 };
 
 /// Children of an array or object that are shown at once.
@@ -27,6 +27,10 @@ const BEGINNING_CHARS: usize = 80;
 const NAME_CHARS: usize = 160;
 /// Characters of a path that can be copied: each line has its own, and they grow with the depth.
 const PATH_CHARS: usize = 256;
+/// Room for which a line has all its tools; with less, only its path and a short value are copied.
+const TOOLS_BYTES: usize = 2 * LINE_BYTES;
+/// Levels whose lines have all of them: pointers grow with the depth, and stand in several.
+const TOOLS_LEVELS: usize = 8;
 /// Bytes of a pointer in an address.
 const POINTER_BYTES: usize = 2_048;
 
@@ -47,14 +51,18 @@ impl Room {
 
 /// The tree of a value, and where its parts are found.
 pub(crate) struct Tree<'a> {
-    /// The address of a page that shows the part at a JSON pointer, which is appended encoded.
-    pub(crate) part: &'a dyn Fn(&str) -> String,
+    /// The address of a page that shows the part at a JSON pointer, which is appended encoded; none if there is no page of
+    /// the parts.
+    pub(crate) part: Option<&'a dyn Fn(&str) -> String>,
     /// The expression for the whole, such as `event`.
     pub(crate) name: &'a str,
     /// The pointer of the value that is shown.
     pub(crate) at: &'a str,
     /// The first child that is shown, where the pages of parts take that with `&from=`.
     pub(crate) from: Option<usize>,
+    /// The address of the file with the JSON of the part at a JSON pointer, by which parts are copied that are not on the
+    /// page whole; the text of a string itself with `&text=true`.
+    pub(crate) raw: Option<&'a dyn Fn(&str) -> String>,
 }
 
 /// Where the walk is.
@@ -66,6 +74,19 @@ struct Place<'a> {
 }
 
 impl Tree<'_> {
+    /// The whole value as a tree, or the part of it at the pointer, with the way to the whole, which is at this address.
+    pub(crate) fn part_of(&self, whole: &Value, address: &str) -> Markup {
+        html! {
+            @if !self.at.is_empty() { p { a href=(address) { "The whole value" } } }
+            @match whole.pointer(self.at) {
+                // A long text is shown whole at its own address.
+                Some(Value::String(text)) if !self.at.is_empty() => { (payload::block(html! { pre tabindex="0" { (value(text)) } })) }
+                Some(shown) => { (self.markup(shown)) }
+                None => { p.note { "There is nothing at " code { (visible(self.at)) } "." } }
+            }
+        }
+    }
+
     /// The value as a tree.
     pub(crate) fn markup(&self, value: &Value) -> Markup {
         let place = Place {
@@ -83,18 +104,18 @@ impl Tree<'_> {
             Value::Array(items) => {
                 let children = items.iter().enumerate();
                 let children = children.map(|(at, item)| (at.to_string(), item));
-                self.branch(("[", "]"), items.len(), children, place, room)
+                self.branch(("[", "]"), (value, items.len()), children, place, room)
             }
             Value::Object(fields) => {
                 let children = fields.iter().map(|(name, item)| (name.clone(), item));
-                self.branch(("{", "}"), fields.len(), children, place, room)
+                self.branch(("{", "}"), (value, fields.len()), children, place, room)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let (shown, is_whole) = self.scalar(value, place, room);
                 let leaf = html! {
                     div.leaf {
                         (label(place)) (shown)
-                        (copying(value, place, is_whole))
+                        (self.tools(value, place, is_whole, room))
                     }
                 };
                 room.take(&leaf);
@@ -106,7 +127,7 @@ impl Tree<'_> {
     fn branch<'v>(
         &self,
         (open, close): (&str, &str),
-        count: usize,
+        (value, count): (&Value, usize),
         children: impl Iterator<Item = (String, &'v Value)>,
         place: &Place<'_>,
         room: &mut Room,
@@ -125,7 +146,7 @@ impl Tree<'_> {
             return leaf;
         }
         let summary = html! { (label(place)) (open) span.size { " " (size) " " } (close) };
-        let tools = copying(&Value::Null, place, true);
+        let tools = self.tools(value, place, false, room);
         room.take(&summary);
         room.take(&tools);
         let from = match place.level {
@@ -139,7 +160,7 @@ impl Tree<'_> {
         html! {
             details open[place.level < OPEN_LEVELS] {
                 summary { (summary) }
-                @if place.level > 0 && !tools.0.is_empty() { div.leaf.tools { (tools) } }
+                @if !tools.0.is_empty() { div.leaf.tools { (tools) } }
                 @if from > 0 { div.leaf { (self.link(place, &format!("{} before", grouped(from as u64)), Some(from.saturating_sub(CHILDREN)))) } }
                 @for row in &rows { (row) }
                 @if count > behind { div.leaf { (self.link(place, &format!("{} more", grouped((count - behind) as u64)), Some(behind))) } }
@@ -177,14 +198,46 @@ impl Tree<'_> {
         rows
     }
 
+    /// The buttons that copy the path and the pointer, if they are not too long, and the value, if it is there whole or can
+    /// be fetched; and the link to the part alone.
+    fn tools(&self, value: &Value, place: &Place<'_>, is_whole: bool, room: &Room) -> Markup {
+        let text = match value {
+            Value::String(text) => is_whole.then(|| text.clone()),
+            Value::Null | Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            Value::Array(_) | Value::Object(_) => None,
+        };
+        let is_near = place.level <= TOOLS_LEVELS;
+        let is_roomy = is_near && room.0 >= TOOLS_BYTES;
+        let is_part = place.level > 0;
+        let is_short = place.pointer.len() <= POINTER_BYTES;
+        let part = self.part.filter(|_| is_part && is_roomy && is_short);
+        let raw = self.raw.filter(|_| is_roomy && is_short && text.is_none());
+        let (_, is_long) = cut(&place.path, PATH_CHARS);
+        html! {
+            @if is_part && !is_long {
+                (button(&place.path, "copy path"))
+                @if is_roomy { (button(&place.pointer, "copy pointer")) }
+            }
+            @if let Some(text) = text { (button(&text, "copy value")) }
+            @if let Some(raw) = raw {
+                button.quiet type="button" data-copy data-copy-from={ (raw(&place.pointer)) @if value.is_string() { "&text=true" } } hidden { "copy value" }
+            }
+            @if let Some(part) = part { a.at href=(part(&place.pointer)) { "link" } }
+        }
+    }
+
     /// The way to the part at this place, from one of its children on.
     fn link(&self, place: &Place<'_>, text: &str, from: Option<usize>) -> Markup {
         let is_there =
             place.pointer.len() <= POINTER_BYTES && (from.is_none() || self.from.is_some());
         html! {
-            @if !is_there { span.size { (text) ", in the raw value" } }
-            @else if let Some(from) = from { a href={ ((self.part)(&place.pointer)) "&from=" (from) } { (text) } }
-            @else { a href=((self.part)(&place.pointer)) { (text) } }
+            @match (self.part, from) {
+                (None, _) => { span.size { (text) ", left out here" } }
+                (Some(_), None) if place.pointer.is_empty() => { span.size { (text) ", in the raw value" } }
+                (Some(_), _) if !is_there => { span.size { (text) ", in the raw value" } }
+                (Some(part), Some(from)) => { a href={ (part(&place.pointer)) "&from=" (from) } { (text) } }
+                (Some(part), None) => { a href=(part(&place.pointer)) { (text) } }
+            }
         }
     }
 
@@ -195,7 +248,7 @@ impl Tree<'_> {
                 let (shown, is_cut) = room.part(text);
                 let shown = html! {
                     span.string { bdi { "\"" (visible(shown)) @if !is_cut { "\"" } } }
-                    @if is_cut { " " (self.link(place, "… show all", None)) }
+                    @if is_cut { " " (self.link(place, if self.part.is_some() { "… show all" } else { "…" }, None)) }
                 };
                 return (shown, !is_cut);
             }
@@ -217,18 +270,8 @@ fn label(place: &Place<'_>) -> Markup {
     }
 }
 
-/// The path, if it is not too long, and, of a value that is there whole, the value.
-fn copying(value: &Value, place: &Place<'_>, is_whole: bool) -> Markup {
-    let text = match value {
-        Value::String(text) if is_whole => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
-    };
-    let (_, is_long) = cut(&place.path, PATH_CHARS);
-    html! {
-        @if !is_long { button.quiet type="button" data-copy=(place.path) hidden { "copy path" } }
-        @if let Some(text) = text { button.quiet type="button" data-copy=(text) hidden { "copy value" } }
-    }
+fn button(text: &str, label: &str) -> Markup {
+    html! { button.quiet type="button" data-copy=(text) hidden { (label) } }
 }
 
 /// A step of a path as JavaScript writes it.
@@ -273,11 +316,13 @@ mod tests {
 
     fn shown_from(value: &Value, from: usize) -> String {
         let part = |pointer: &str| format!("?at={pointer}");
+        let raw = |pointer: &str| format!("raw?at={pointer}");
         let tree = Tree {
-            part: &part,
+            part: Some(&part),
             name: "event",
             at: "",
             from: Some(from),
+            raw: Some(&raw),
         };
         tree.markup(value).into_string()
     }
@@ -294,6 +339,49 @@ mod tests {
             "{html}"
         );
         assert_eq!(path_of("event", "/a/0/x~1y"), "event.a[0][\"x/y\"]");
+        for part in [
+            "data-copy=\"/a/0/b c\"",
+            "href=\"?at=/__proto__/x~1y\">link<",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn every_value_can_be_copied_whole() {
+        let html = shown(&json!({"none": null, "list": [1], "long": "x".repeat(10_000)}));
+        for part in [
+            "data-copy=\"null\"",
+            "data-copy-from=\"raw?at=\"",
+            "data-copy-from=\"raw?at=/list\"",
+            "data-copy-from=\"raw?at=/long&amp;text=true\"",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_shown_alone_and_leads_to_the_whole() {
+        let part = |pointer: &str| format!("?at={pointer}");
+        let whole = json!({"a": ["one", {"b": 2}]});
+        let of = |at: &str| {
+            let tree = Tree {
+                part: Some(&part),
+                name: "event",
+                at,
+                from: None,
+                raw: None,
+            };
+            tree.part_of(&whole, "/whole").into_string()
+        };
+        let text = of("/a/0");
+        assert!(text.contains("<bdi>one</bdi></pre>"), "{text}");
+        let object = of("/a/1");
+        assert!(
+            object.contains("event.a[1].b") && object.contains("href=\"/whole\""),
+            "{object}"
+        );
+        assert!(of("/a/7").contains("There is nothing at"));
     }
 
     #[test]

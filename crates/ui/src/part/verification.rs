@@ -30,6 +30,9 @@ pub(crate) fn snippets() -> Markup {
     }
 }
 
+/// Bytes of a text that is copied or edited on a page; larger ones are files.
+pub(crate) const COPIED_BYTES_MAX: usize = 64 * 1_024;
+
 /// Code of several lines to copy.
 pub(crate) fn block(code: &str) -> Markup {
     html! {

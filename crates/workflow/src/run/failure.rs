@@ -71,7 +71,8 @@ impl Failure {
                 Limit::Memory => Cause::OutOfMemory,
                 Limit::Output => Cause::TooMuchOutput,
             },
-            Outcome::Lost { .. } => Cause::WorkerLost,
+            // A step is not cancelled by itself.
+            Outcome::Lost { .. } | Outcome::Cancelled { .. } => Cause::WorkerLost,
         };
         let error = outcome.error()?;
         Some(Self { cause, error })

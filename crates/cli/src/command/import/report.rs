@@ -165,7 +165,7 @@ impl Report {
         let headers = ["", "imported", "here already", "missing"];
         match rows.collect::<Vec<Vec<_>>>() {
             rows if rows.is_empty() => "There was nothing to copy.".to_owned(),
-            rows => table::listing(&headers, rows),
+            rows => table::part(&headers, rows),
         }
     }
 

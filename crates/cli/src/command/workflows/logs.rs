@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::step;
+use crate::display;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -30,7 +31,11 @@ pub(super) async fn run(session: &Session, id: &str) -> Result<Exit> {
 
 /// The lines of all steps, oldest first.
 pub(super) fn lines(run: &Value) -> Vec<String> {
-    let mut lines: Vec<_> = step::of(run).iter().flat_map(step::log_lines).collect();
+    let has_colour = display::current().has_colour;
+    let mut lines: Vec<_> = step::of(run)
+        .iter()
+        .flat_map(|step| step::log_lines(step, has_colour))
+        .collect();
     lines.sort_by_key(|(at, _)| *at);
     let lines = lines.into_iter();
     let shown = lines.map(|(at, line)| format!("{}  {line}", timestamp::from_millis(&at.into())));

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{run_card, step};
 use crate::client::ClientError;
+use crate::display;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
@@ -134,7 +135,8 @@ impl<'a> Progress<'a> {
 
     /// Prints the lines that a step has logged since the last look, and tells whether there were any.
     fn show_logs(&mut self, step: &Value) -> bool {
-        let lines: Vec<_> = step::log_lines(step).collect();
+        let has_colour = display::has_colour(&std::io::stderr());
+        let lines: Vec<_> = step::log_lines(step, has_colour).collect();
         let logged = self.logged.entry(text(step, "path").to_owned());
         let logged = logged.or_default();
         // The node keeps so many lines of a step: the older ones make room.

@@ -93,7 +93,7 @@ fn event(run: &Value) -> Option<String> {
 fn steps(run: &Value) -> Option<String> {
     let rows: Vec<_> = step::of(run).iter().map(step::row).collect();
     let headers = ["step", "status", "attempts", "took", "result"];
-    (!rows.is_empty()).then(|| table::listing(&headers, rows))
+    (!rows.is_empty()).then(|| table::part(&headers, rows))
 }
 
 fn waiting(run: &Value) -> Option<String> {
@@ -107,7 +107,7 @@ fn waiting(run: &Value) -> Option<String> {
         ]
     });
     let rows: Vec<_> = rows.collect();
-    (!rows.is_empty()).then(|| table::listing(&["wait", "kind", "until", "urls"], rows))
+    (!rows.is_empty()).then(|| table::part(&["wait", "kind", "until", "urls"], rows))
 }
 
 fn sends(run: &Value) -> Option<String> {
@@ -122,7 +122,7 @@ fn sends(run: &Value) -> Option<String> {
     });
     let rows: Vec<_> = rows.collect();
     let headers = ["send of", "way", "state", "attempts", "answer"];
-    (!rows.is_empty()).then(|| table::listing(&headers, rows))
+    (!rows.is_empty()).then(|| table::part(&headers, rows))
 }
 
 /// The events that its steps emitted.
@@ -144,7 +144,7 @@ fn emitted(run: &Value) -> Option<String> {
     if run["has_more_emitted"] == true {
         rows.push(vec!["…".to_owned()]);
     }
-    (!rows.is_empty()).then(|| table::listing(&["emitted", "time", "channel", "event"], rows))
+    (!rows.is_empty()).then(|| table::part(&["emitted", "time", "channel", "event"], rows))
 }
 
 /// The error of a message's last attempt, or the answer to it. The request is with `--json`.

@@ -62,7 +62,7 @@ fn parameter(status: WorkflowRunStatus) -> (&'static str, String) {
     ("status", name)
 }
 
-pub(super) fn listing(runs: &[Value]) -> String {
+pub(super) fn listing(runs: &[Value]) -> table::Listing {
     let rows = runs.iter().map(|run| {
         vec![
             text(run, "id").to_owned(),

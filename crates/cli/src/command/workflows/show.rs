@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::show::active;
+use super::super::show::{self, active};
 use crate::source::{self, text};
 use crate::table;
 use crate::timestamp;
@@ -31,7 +31,7 @@ pub(super) fn full(workflow: &Value) -> String {
 }
 
 /// A row for each workflow. URLs have no room: they are on the workflow's card.
-pub(super) fn listing(workflows: &[Value]) -> String {
+pub(super) fn listing(workflows: &[Value]) -> table::Listing {
     let rows = workflows.iter().map(|workflow| {
         let triggers = workflow["triggers"].as_array().into_iter().flatten();
         let triggers = triggers.map(|trigger| match text(trigger, "type") {
@@ -45,6 +45,7 @@ pub(super) fn listing(workflows: &[Value]) -> String {
             active(workflow).to_owned(),
             last_run(health),
             open_runs(health),
+            timestamp::listed_millis(&health["last_event"]["indexed_at_ms"]),
             timestamp::listed_millis(&health["next_tick_at_ms"]),
             triggers.collect::<Vec<_>>().join(", "),
             timestamp::listed_seconds(&workflow["updated_at"]),
@@ -56,11 +57,19 @@ pub(super) fn listing(workflows: &[Value]) -> String {
         "active",
         "last run",
         "open",
+        "last event",
         "next tick",
         "triggers",
         "updated",
     ];
-    let yielding = ["updated", "id", "triggers", "open", "next tick"];
+    let yielding = [
+        "updated",
+        "id",
+        "triggers",
+        "open",
+        "last event",
+        "next tick",
+    ];
     table::overview(&headers, &yielding, rows.collect())
 }
 
@@ -68,6 +77,7 @@ pub(super) fn listing(workflows: &[Value]) -> String {
 fn health(workflow: &Value) -> Vec<(String, String)> {
     let health = &workflow["health"];
     let mut rows = vec![("last run", last_run(health))];
+    rows.extend(show::last_event(&health["last_event"]).map(|event| ("last event", event)));
     for (label, field) in [
         ("failing since", "failing_since_ms"),
         ("next tick", "next_tick_at_ms"),
@@ -168,15 +178,17 @@ mod tests {
     #[test]
     fn a_list_has_the_kinds_of_triggers_and_no_urls() {
         let run = json!({"outcome": "threw", "started_at_ms": 1_767_225_600_000_i64});
-        let health = json!({"last_run": run, "open_runs": 2, "next_tick_at_ms": null});
+        let event = json!({"indexed_at_ms": 1_767_225_600_000_i64, "summary": "one order"});
+        let health =
+            json!({"last_run": run, "open_runs": 2, "last_event": event, "next_tick_at_ms": null});
         let workflow = json!({"id": "p_1", "name": "Orders", "active": false, "health": health, "triggers": [
             {"id": "hi_1", "type": "http", "endpoint_url": "http://node/e/t"},
             {"id": "ti_2", "type": "schedule", "schedule": {"interval_seconds": 900}},
         ]});
         assert_eq!(
-            listing(&[workflow]),
-            "ID    NAME     ACTIVE   LAST RUN                           OPEN   NEXT TICK   TRIGGERS             UPDATED\n\
-             p_1   Orders   no       failed, 2026-01-01T00:00:00.000Z   2      -           http, every 15 min   -"
+            listing(&[workflow]).unwrap(),
+            "ID    NAME     ACTIVE   LAST RUN                           OPEN   LAST EVENT                 NEXT TICK   TRIGGERS             UPDATED\n\
+             p_1   Orders   no       failed, 2026-01-01T00:00:00.000Z   2      2026-01-01T00:00:00.000Z   -           http, every 15 min   -"
         );
     }
 }

@@ -63,12 +63,12 @@ pub(super) fn whole_result(step: &Value) -> Option<String> {
 }
 
 /// The lines that a step has logged, each with the step.
-pub(super) fn log_lines(step: &Value) -> impl Iterator<Item = (i64, String)> {
+pub(super) fn log_lines(step: &Value, has_colour: bool) -> impl Iterator<Item = (i64, String)> {
     let path = text(step, "path");
     let lines = step["logs"].as_array().into_iter().flatten();
     lines.map(move |line| {
         let at = line["ts"].as_i64().unwrap_or_default();
-        (at, format!("{path}  {}", outcome::entry(line)))
+        (at, format!("{path}  {}", outcome::entry(line, has_colour)))
     })
 }
 

@@ -30,6 +30,7 @@ use self::workers::Workers;
 use crate::arguments::TestWorkflowArguments;
 use crate::exit::Exit;
 use crate::output;
+use crate::waiting;
 use crate::workflow::folder::Folder;
 use crate::workflow::{code, findings};
 
@@ -59,7 +60,10 @@ pub(super) async fn run(arguments: &TestWorkflowArguments, as_json: bool) -> Res
     let mut reports = Vec::new();
     for (name, case) in &cases {
         let report = match case {
-            Ok(case) => report_of(&stage, case, arguments.crash).await,
+            Ok(case) => {
+                let report = report_of(&stage, case, arguments.crash);
+                waiting::shown(&format!("running {name}"), report).await
+            }
             Err(error) => Report::of(name).failed_with(error),
         };
         if !as_json {

@@ -73,6 +73,6 @@ impl Report {
             .collect();
         rows.sort_unstable();
         rows.push(vec![format!("files ({bytes} bytes)"), files.to_string()]);
-        output::data(&table::listing(&["table", "rows"], rows))
+        output::data(&table::part(&["table", "rows"], rows))
     }
 }

@@ -80,7 +80,7 @@ async fn memory_is_bounded_however_fast_it_is_taken() {
     let is_refused = match messages.outcome() {
         Outcome::LimitExceeded { limit, .. } => *limit == Limit::Memory,
         Outcome::Threw { error } => error.name == "RangeError",
-        Outcome::Returned { .. } | Outcome::Lost { .. } => false,
+        Outcome::Returned { .. } | Outcome::Lost { .. } | Outcome::Cancelled { .. } => false,
     };
     assert!(is_refused, "{messages:?}");
 }

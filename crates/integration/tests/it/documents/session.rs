@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use headwater_integration::{Dialogue, Node, Receiver, Reply, Seen};
+use headwater_integration::{Database, Dialogue, Node, Receiver, Reply, Seen};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -39,6 +39,12 @@ const ASKING: [(&str, &str); 6] = [
 /// The answer to all questions but that for a key.
 const ANSWER: &str = "s3cret";
 
+/// Servers of others that commands work with as they stand, for which the receiver answers here.
+const REAL: [&str; 2] = ["https://blog.rust-lang.org", "https://api.github.com"];
+
+/// The document whose commands have a database.
+const ON_A_DATABASE: &str = "docs/guide/postgresql.md";
+
 const FEED: &str = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
     <item><title>First</title><link>https://news.example/1</link><guid>1</guid></item></channel></rss>";
 
@@ -47,6 +53,8 @@ pub(super) struct Session {
     folder: TempDir,
     node: Node,
     _server: Receiver,
+    /// The one that the document's `database-url.txt` names.
+    _database: Option<Database>,
     placeholders: Placeholders,
 }
 
@@ -61,7 +69,7 @@ impl Session {
                 body: FEED.to_owned(),
                 ..Reply::status(200)
             },
-            "/items.json" => Reply::json(&json!([{"id": 1, "name": "First"}])),
+            "/repos/denoland/deno/issues" => Reply::json(&json!([{"id": 1, "title": "First"}])),
             "/down-once" if !was_down.swap(true, Ordering::Relaxed) => Reply::status(500),
             _ => Reply::status(200),
         });
@@ -72,9 +80,16 @@ impl Session {
         let data = folder.path().join("headwater-data");
         std::fs::create_dir(&data).unwrap();
         std::fs::write(data.join("api-key"), node.api_key()).unwrap();
+        let database = (document == ON_A_DATABASE).then(Database::create);
+        if let Some(database) = &database {
+            std::fs::write(folder.path().join("database-url.txt"), database.url()).unwrap();
+        }
         let mut placeholders = Placeholders::default();
         let url = server.url();
-        for host in ["https://example.com", "https://hooks.example.com"] {
+        for host in ["https://example.com", "https://hooks.example.com"]
+            .into_iter()
+            .chain(REAL)
+        {
             placeholders.set(host, &url);
         }
         placeholders.set("http://localhost:4242", &url);
@@ -88,6 +103,7 @@ impl Session {
             folder,
             node,
             _server: server,
+            _database: database,
             placeholders,
         };
         let stage = session.stage(".sh");

@@ -1,12 +1,18 @@
 //! `headwater service`, with systemd's own checks of the unit, and the unit's command as systemd runs it.
 
 use std::{
-    os::unix::{fs::symlink, net::UnixDatagram},
+    net::TcpListener,
+    os::{
+        fd::OwnedFd,
+        unix::{fs::symlink, net::UnixDatagram},
+    },
     path::Path,
     process::{Command, Stdio},
 };
 
-use headwater_integration::{Node, Seen, headwater_in};
+use headwater_integration::{CertificateFiles, Node, Seen, headwater_in};
+
+use super::files;
 
 const BINARY: &str = "--binary=/usr/local/bin/headwater";
 
@@ -105,8 +111,50 @@ async fn systemd_understands_the_units() {
             assert!(!told.contains("headwater.service"), "{told}");
         }
     }
+    let socket = folder.path().join("headwater.socket");
+    std::fs::copy(files::path("systemd/headwater.socket"), &socket).unwrap();
+    let verified = Command::new("systemd-analyze")
+        .args(["--system", "--man=no", "verify"])
+        .arg(&socket)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success(), "{told}");
+    assert!(!told.contains("headwater.socket"), "{told}");
 }
 
+/// A command as systemd starts it, with the socket that it holds for it.
+fn started(
+    node: &Node,
+    folder: &Path,
+    command: &str,
+    socket: &TcpListener,
+) -> tokio::process::Command {
+    // The shell reads quotes as systemd does.
+    let passing = format!("exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec {command}");
+    let mut started = node.shell(folder, &passing);
+    let socket = OwnedFd::from(socket.try_clone().unwrap());
+    started
+        .stdin(Stdio::from(socket))
+        .env("NOTIFY_SOCKET", folder.join("notify"))
+        .env_remove("HEADWATER_DATA_DIR")
+        .env_remove("HEADWATER_DATABASE_URL");
+    if let Some(cache) = std::env::var_os("HOME") {
+        started.env("HOME", cache);
+    }
+    started
+}
+
+/// A request of somebody who trusts the authority of the tests.
+async fn health(url: String, certificate: &CertificateFiles) -> reqwest::StatusCode {
+    let authority = std::fs::read(certificate.authority()).unwrap();
+    let authority = reqwest::Certificate::from_pem(&authority).unwrap();
+    let client = reqwest::Client::builder().no_proxy();
+    let client = client.tls_certs_only([authority]).build().unwrap();
+    client.get(url).send().await.unwrap().status()
+}
+
+/// The socket is held while the node is started again, with TLS then: a request meanwhile waits, and is not refused.
 #[tokio::test]
 async fn the_command_of_the_unit_starts_a_node_that_tells_when_it_is_ready() {
     let node = Node::start().await;
@@ -120,35 +168,39 @@ async fn the_command_of_the_unit_starts_a_node_that_tells_when_it_is_ready() {
         .find_map(|line| line.strip_prefix("ExecStart="));
     let line = line.unwrap();
 
-    let path = folder.path().join("notify");
-    let manager = UnixDatagram::bind(&path).unwrap();
-    // The shell reads quotes as systemd does.
-    let mut started = node.shell(folder.path(), &format!("exec {line}"));
-    started.env("NOTIFY_SOCKET", &path).stdin(Stdio::null());
-    started
-        .env_remove("HEADWATER_DATA_DIR")
-        .env_remove("HEADWATER_DATABASE_URL");
-    if let Some(cache) = std::env::var_os("HOME") {
-        started.env("HOME", cache);
-    }
-    let mut started = started.spawn().unwrap();
-    let told = |manager: &UnixDatagram| {
-        let mut text = [0; 64];
-        let length = manager.recv(&mut text).unwrap();
-        String::from_utf8_lossy(&text[..length]).into_owned()
+    let manager = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    let socket = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = socket.local_addr().unwrap();
+    let certificate = CertificateFiles::new();
+    let encrypted = format!(
+        "{line} --tls-cert={} --tls-key={}",
+        certificate.cert().display(),
+        certificate.key().display()
+    );
+    let told = async |text: &'static str| {
+        let manager = manager.try_clone().unwrap();
+        let told = tokio::task::spawn_blocking(move || {
+            let mut told = [0; 64];
+            let length = manager.recv(&mut told).unwrap();
+            String::from_utf8_lossy(&told[..length]).into_owned()
+        });
+        assert_eq!(told.await.unwrap(), text);
     };
-    let (manager, ready) = tokio::task::spawn_blocking(move || {
-        let ready = told(&manager);
-        (manager, ready)
-    })
-    .await
-    .unwrap();
-    assert_eq!(ready, "READY=1");
-    assert!(data.join("headwater.db").exists());
-    let id = started.id().unwrap().to_string();
-    let stopped = Command::new("kill").args(["-s", "TERM", &id]).status();
-    assert!(stopped.unwrap().success());
-    let stopping = tokio::task::spawn_blocking(move || told(&manager)).await;
-    assert_eq!(stopping.unwrap(), "STOPPING=1");
-    assert!(started.wait().await.unwrap().success());
+    for (command, scheme) in [(line, "http"), (encrypted.as_str(), "https")] {
+        // Begun while nobody is there to answer.
+        let asked = health(format!("{scheme}://{address}/healthz"), &certificate);
+        let starting = async {
+            let serving = started(&node, folder.path(), command, &socket).spawn();
+            told("READY=1").await;
+            serving.unwrap()
+        };
+        let (answered, mut serving) = tokio::join!(asked, starting);
+        assert_eq!(answered, 200);
+        assert!(data.join("headwater.db").exists());
+        let id = serving.id().unwrap().to_string();
+        let stopped = Command::new("kill").args(["-s", "TERM", &id]).status();
+        assert!(stopped.unwrap().success());
+        told("STOPPING=1").await;
+        assert!(serving.wait().await.unwrap().success());
+    }
 }

@@ -43,6 +43,27 @@ async fn a_run_that_succeeds_shows_that_an_account_is_good() {
 }
 
 #[tokio::test]
+async fn an_account_of_an_app_that_nobody_knows_gets_other_values() {
+    let node = Node::start().await;
+    let account = node
+        .account("shop", json!({"api_key": "k", "region": "eu"}))
+        .await;
+    let visitor = Visitor::of(&node).await;
+    let page = format!("/accounts/{account}/reconnect");
+    let form = visitor.get(&page).await.is(200).text;
+    assert!(
+        form.contains("api_key") && form.contains("region"),
+        "{form}"
+    );
+    let nothing = visitor.post(&page, &[("lines", "nonsense")]).await.is(422);
+    assert!(nothing.text.contains("role=\"alert\""), "{}", nothing.text);
+    let changed = visitor.post(&page, &[("lines", "api_key=l")]).await.is(303);
+    assert_eq!(changed.header("location"), format!("/accounts/{account}"));
+    let acts = node.get(&format!("/audit?target={account}")).await.is(200);
+    assert!(acts.text.contains("account.reconnect"), "{}", acts.text);
+}
+
+#[tokio::test]
 async fn accounts_are_filtered_by_app_and_health_on_their_page() {
     let node = Node::start().await;
     node.account("shop", json!({"api_key": "k"})).await;

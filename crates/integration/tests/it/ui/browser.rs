@@ -2,6 +2,7 @@
 
 mod busy;
 mod editor;
+mod fields;
 mod forms;
 mod hostile;
 mod journey;

@@ -26,7 +26,9 @@ pub(super) fn value_of(page: &Answer, name: &str) -> String {
 async fn written(visitor: &Visitor) -> String {
     let fields = [("code", BOARDS), ("action", "save")];
     let saved = visitor.post("/deploy/code", &fields).await.is(303);
-    saved.header("location").to_owned()
+    let (form, beside) = saved.header("location").split_once('?').unwrap();
+    assert_eq!(beside, "with=code");
+    form.to_owned()
 }
 
 #[tokio::test]
@@ -406,6 +408,9 @@ async fn a_link_leads_to_an_account_and_its_page_waits() {
         .await
         .is(409);
     visitor.get("/accounts/connects/other").await.is(404);
+    let fields = [("app", "nothing-like-it"), ("name", "Mine")];
+    let refused = visitor.post("/accounts/connect", &fields).await.is(422);
+    assert_eq!(value_of(&refused, "name"), "Mine");
 }
 
 #[tokio::test]
@@ -519,6 +524,17 @@ async fn a_search_offers_components_of_packages_below_those_of_the_node() {
         let form = format!("<form method=\"post\" action=\"/deploy/{specifier}\"");
         assert!(found.contains(&form), "{form}: {found}");
     }
+    let actions = visitor
+        .get("/deploy?q=slack+send+message&kind=action")
+        .await;
+    let actions = actions.is(200).text;
+    for part in [
+        "headwater run-action npm:@pipedream/slack/actions/send-message/send-message.mjs",
+        "selected>Actions<",
+    ] {
+        assert!(actions.contains(part), "{part}: {actions}");
+    }
+    assert!(!actions.contains("Set it up"), "{actions}");
     let found = visitor.get("/deploy?q=postgres+new+row").await.is(200).text;
     let [own, packaged] = ["Own of Postgres", "In npm packages"].map(|it| found.find(it));
     assert!(own.is_some() && own < packaged, "{found}");
@@ -579,6 +595,60 @@ async fn code_is_tried_with_its_values_and_nothing_is_deployed() {
     for part in ["&lt;i&gt;in", "&lt;b&gt;bold", "It emitted 1 event", ">ok<"] {
         assert!(tried.contains(part), "{part}: {tried}");
     }
+    // Code whose props need values is asked for them, beside the code that it is.
+    let needy = "export default { name: 'N', version: '0.0.1', props: { url: 'string', any: { type: 'any', optional: true } }, \
+        run(event) { this.$emit([this.url, event.n, this.any]); } };";
+    let fields = [("code", needy), ("action", "try"), ("event", "{\"n\": 7}")];
+    let asked = visitor.post("/deploy/code", &fields).await.is(422).text;
+    for part in [
+        "One value is missing",
+        "{&quot;n&quot;: 7}",
+        "name=\"code\"",
+        "with=code",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let (_, rest) = asked
+        .split_once("method=\"post\" action=\"/deploy/")
+        .unwrap();
+    let (form, _) = rest.split_once('"').unwrap();
+    let form = format!("/deploy/{}", form.replace("&amp;", "&"));
+    // The code that was changed meanwhile is the code that is tried.
+    let changed = needy.replace("event.n", "event.n * 2");
+    let sends = async |any: &str| {
+        let fields = [
+            ("action", "try"),
+            ("code", &*changed),
+            ("prop.url", "u"),
+            ("prop.any", any),
+            ("event", "{\"n\": 7}"),
+        ];
+        visitor.post(&form, &fields).await
+    };
+    let tried = sends("text").await.is(200).text;
+    assert!(
+        tried.contains("[&quot;u&quot;,14,&quot;text&quot;]"),
+        "{tried}"
+    );
+    let refused = sends("{a: 1").await.is(422).text;
+    assert!(
+        refused.contains("begins like JSON and is not JSON"),
+        "{refused}"
+    );
+    let fields = [
+        ("action", "deploy"),
+        ("prop.url", "u"),
+        ("code", "export default {"),
+    ];
+    let unsaved = visitor.post(&form, &fields).await.is(422).text;
+    for part in [
+        "It was not saved",
+        "value=\"u\"",
+        "export default {</textarea>",
+    ] {
+        assert!(unsaved.contains(part), "{part}: {unsaved}");
+    }
+
     let tried = tries("throw new RangeError('too far');").await;
     for part in ["RangeError", "too far", ">failed<", "It emitted 0 events"] {
         assert!(tried.contains(part), "{part}: {tried}");
@@ -603,4 +673,51 @@ async fn other_code_of_a_source_is_tried_and_the_source_goes_on() {
         "{shown}"
     );
     assert!(node.events(&source).await.is_empty());
+
+    let fields = [("code", &*other), ("action", "diff")];
+    let changes = visitor.post(&page, &fields).await.is(200).text;
+    for part in ["<del>- ", "<ins>+ ", "1 line added, 1 line removed"] {
+        assert!(changes.contains(part), "{part}: {changes}");
+    }
+    let fields = [("code", code), ("action", "diff")];
+    let none = visitor.post(&page, &fields).await.is(200).text;
+    assert!(none.contains("There are none."), "{none}");
+
+    // An event of the log is tried as it is, or edited.
+    node.run(&source, json!({})).await;
+    let event = node.events(&source).await.remove(0);
+    let address = format!("{page}?event_id={}", event["id"].as_str().unwrap());
+    let named = visitor.get(&address).await.is(200).text;
+    assert!(named.contains("&quot;kept&quot;"), "{named}");
+    let told = code.replace(
+        "run() { this.$emit(this.url)",
+        "run(event) { this.$emit(event)",
+    );
+    let tries = async |event: &str| {
+        let fields = [("code", &*told), ("action", "try"), ("event", event)];
+        visitor.post(&page, &fields).await
+    };
+    let tried = tries("{\"edited\": 7}").await.is(200).text;
+    assert!(
+        tried.contains("It emitted 1 event") && tried.contains("edited"),
+        "{tried}"
+    );
+    let refused = tries("{edited").await.is(422).text;
+    assert!(
+        refused.contains("is not JSON") && refused.contains("{edited"),
+        "{refused}"
+    );
+
+    // Code that needs another value is asked for it beside the code.
+    let needy = other.replace("url: 'string'", "url: 'string', must: 'string'");
+    let fields = [("code", &*needy), ("action", "try")];
+    let asked = visitor.post(&page, &fields).await.is(422).text;
+    for part in [
+        "name=\"prop.must\"",
+        "name=\"code\"",
+        "is required",
+        "value=\"kept\"",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
 }

@@ -1,7 +1,7 @@
 //! No page is forgotten: one table has all routes of the web UI, and every one of them has its policy, wants a session,
 //! belongs to its owner, and has operations of the API that do the same.
 
-mod table;
+pub(crate) mod table;
 
 use std::{
     collections::BTreeSet,

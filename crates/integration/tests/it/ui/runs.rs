@@ -23,7 +23,7 @@ async fn runs_of_all_are_listed_with_those_that_need_somebody_first() {
     let node = Node::start().await;
     let visitor = Visitor::of(&node).await;
     let none = visitor.get("/runs").await.is(200).text;
-    assert!(none.contains("No run is kept."), "{none}");
+    assert!(none.contains("Nothing has run yet."), "{none}");
     let source = node.deploy(TOLD, json!({})).await;
     let name = json!({"name": "<i>Told"});
     node.patch(&source.path(), name).await.is(200);
@@ -78,6 +78,49 @@ async fn runs_of_all_are_listed_with_those_that_need_somebody_first() {
     let of_source = format!("/runs?status=any&emitter={}", source.id);
     let page = visitor.get(&of_source).await.is(200).text;
     assert_eq!(rows(&page), 2, "{page}");
+    // The filter is named, and taken away by its chip.
+    for shown in [
+        "<a href=\"/runs?status=any\" title=\"Take this filter away\">",
+        "selected>&lt;i&gt;Told",
+        "data-main",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert_tells_of_the_failed(&visitor, bad["invocation_id"].as_str().unwrap(), &source.id).await;
+    let runs = format!("/workflows/{}/runs", workflow.id());
+    let needy = visitor.get(&runs).await.is(200).text;
+    assert!(needy.contains(&of_open), "{needy}");
+    let ended = visitor
+        .get(&format!("{runs}?status=ended"))
+        .await
+        .is(200)
+        .text;
+    assert!(ended.contains("No run has ended yet."), "{ended}");
+}
+
+/// Looks at the page of a run that threw: its times, its version, its code, and the ways on.
+async fn assert_tells_of_the_failed(visitor: &Visitor, run: &str, source: &str) {
+    let page = visitor.get(&format!("/runs/{run}")).await.is(200).text;
+    let versions = format!("href=\"/sources/{source}/versions/");
+    let code = format!("href=\"/sources/{source}/code\"");
+    for shown in [
+        "<dt>Queued</dt>",
+        "<dt>Ended</dt>",
+        "class=\"bar failed\"",
+        "data-key=\"r\"",
+        "1 | export default { name: ",
+        "failed with the same words",
+        versions.as_str(),
+        &code,
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let never = visitor
+        .get("/runs/inv_0DkqLtSyJ4yOMpWg5tVxNq")
+        .await
+        .is(404)
+        .text;
+    assert!(never.contains("runs that succeeded and"), "{never}");
 }
 
 #[tokio::test]

@@ -146,14 +146,24 @@ async fn accounts_and_data_stores_are_found_by_words_of_their_names() {
     let visitor = Visitor::of(&node).await;
     let account = format!("/accounts/{}", id(&account));
     let store = "/data/shop%20orders".to_owned();
-    assert_eq!(
-        found(&visitor, "SHOP").await,
-        [account.clone(), store.clone()]
-    );
-    assert_eq!(found(&visitor, "the books").await, [account]);
-    let addresses = found(&visitor, "orders").await;
-    assert_eq!(addresses, std::slice::from_ref(&store));
-    assert!(found(&visitor, "nothing like it").await.is_empty());
+    // One's own things come before what could be connected or deployed.
+    let addresses = found(&visitor, "SHOP").await;
+    assert_eq!(addresses[..2], [account.clone(), store.clone()]);
+    assert_eq!(found(&visitor, "the books").await[0], account);
+    assert_eq!(found(&visitor, "orders").await[0], store);
+    assert!(found(&visitor, "nothing-like-it").await.is_empty());
+    // An act in words, on what has such a name.
+    let act = format!("{account}/reconnect");
+    assert_eq!(found(&visitor, "reconnect books").await[0], act);
+    // Pages, apps of the catalog, and components.
+    assert_eq!(found(&visitor, "audit").await[0], "/settings/audit");
+    let github = found(&visitor, "github").await;
+    for place in ["/accounts/new?app=github", "/deploy?q="] {
+        assert!(
+            github.iter().any(|one| one.starts_with(place)),
+            "{github:?}"
+        );
+    }
     let page = visitor.get("/search?q=orders").await.is(200).text;
     for part in [store.as_str(), "data store", "/deploy?q=orders"] {
         assert!(page.contains(part), "{part}: {page}");

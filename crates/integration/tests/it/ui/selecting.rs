@@ -171,6 +171,19 @@ async fn selected_sources_are_paused_resumed_and_deleted() {
     assert!(!active(&one).await && !active(&two).await && active(&three).await);
     visitor.post(&chosen("resume"), &[]).await.is(303);
     assert!(active(&one).await && active(&two).await);
+    let ran = visitor.post(&chosen("run"), &[]).await.is(303);
+    let line = told(&visitor, ran.header("set-cookie")).await;
+    assert!(line.contains("2 sources have run"), "{line}");
+    for (query, count) in [
+        ("trigger=neither", 3),
+        ("trigger=http", 0),
+        ("app=no-such-app", 0),
+        ("component=no-such-key", 0),
+    ] {
+        let listed = visitor.get(&format!("/sources?{query}")).await.is(200);
+        let rows = listed.text.matches("type=\"checkbox\" name=\"id\"");
+        assert_eq!(rows.count(), count, "{query}: {}", listed.text);
+    }
     let done = visitor.post(&chosen("delete"), &[]).await.is(303);
     let line = told(&visitor, done.header("set-cookie")).await;
     assert!(line.contains("2 sources are deleted"), "{line}");
@@ -198,7 +211,10 @@ async fn selected_runs_of_workflows_begin_again() {
     let source = node.deploy(EMITTER, json!({})).await;
     node.run(&source, json!({})).await;
     let visitor = Visitor::of(&node).await;
-    for list in ["/runs?status=any", &format!("{}/runs", workflow.path())] {
+    for list in [
+        "/runs?status=any",
+        &format!("{}/runs?status=ended", workflow.path()),
+    ] {
         let list = visitor.get(list).await.is(200).text;
         let boxes = list.matches("type=\"checkbox\" name=\"id\"").count();
         assert_eq!(

@@ -17,6 +17,15 @@ async fn records_are_written_shown_and_deleted() {
     let wrong = [("key", "user:1"), ("value", "{"), ("ttl", "")];
     visitor.post("/data/cache/record", &wrong).await.is(422);
     visitor.post("/data/cache/record", &record).await.is(303);
+    // A change that is refused stays one of that record.
+    let wrong = [wrong.as_slice(), &[("is_change", "true")]].concat();
+    let refused = visitor.post("/data/cache/record", &wrong).await.is(422);
+    assert!(
+        refused.text.contains("<h1><bdi>user:1</bdi></h1>"),
+        "{}",
+        refused.text
+    );
+    assert!(refused.text.contains(" readonly"), "{}", refused.text);
     let other = [("key", "other"), ("value", "7"), ("ttl", "60")];
     visitor.post("/data/cache/record", &other).await.is(303);
     for (path, shown) in [
@@ -98,6 +107,20 @@ async fn settings_are_shown_and_changed() {
         let page = visitor.get(&format!("/settings/{tab}")).await.is(200);
         assert!(page.text.contains(shown), "{tab}: {}", page.text);
     }
+    let node_page = visitor.get("/settings/node").await.is(200);
+    assert!(node_page.text.contains("Deliveries pending"));
+    let workspace = node.get("/workspaces").await.is(200).items().remove(0);
+    let members = format!(
+        "/settings/members?workspace={}",
+        workspace["id"].as_str().unwrap()
+    );
+    let unknown = visitor.post(&members, &[("user", "nobody")]).await.is(422);
+    assert!(unknown.text.contains("has no user"), "{}", unknown.text);
+    assert!(
+        unknown.text.contains("value=\"nobody\""),
+        "{}",
+        unknown.text
+    );
     let bad = [("name", "1A"), ("value", "x")];
     visitor.post("/settings/variables", &bad).await.is(422);
     let good = [("name", "TOKEN"), ("value", "hunter2")];
@@ -180,7 +203,12 @@ async fn acts_are_listed_with_their_things_and_filtered_by_the_address() {
         .await
         .is(200);
     assert!(none.text.contains("No act is like this"), "{}", none.text);
-    visitor.get("/settings/audit?since=x").await.is(400);
+    let unread = visitor
+        .get("/settings/audit?since=x&actor=ada")
+        .await
+        .is(422);
+    assert!(unread.text.contains("is not a time"), "{}", unread.text);
+    assert!(unread.text.contains("value=\"ada\""), "{}", unread.text);
     // Nothing of another user, whatever the address says.
     let bob = json!({"username": "bob", "email": "bob@example.com"});
     let bob = node.post("/users", bob).await.is(200).data();

@@ -51,6 +51,9 @@ async fn a_wrong_key_signs_nobody_in_and_is_heard_a_few_times_only() {
     }
     let answer = sign_in(&anybody, "hw_nobody", "/").await.is(429);
     assert!(answer.text.contains("Too many attempts"), "{}", answer.text);
+    assert!(answer.text.contains("data-countdown="), "{}", answer.text);
+    // A link is no way around it.
+    anybody.get("//signin/nothing").await.is(429);
     // The right one has to wait, too; the API does not.
     sign_in(&anybody, node.api_key(), "/").await.is(429);
     node.get("/users/me").await.is(200);
@@ -145,6 +148,20 @@ async fn a_link_signs_one_browser_in() {
     let page = follow().await.is(410);
     assert!(page.text.contains("headwater open"), "{}", page.text);
     anybody.get(&url).await.is(410);
+}
+
+#[tokio::test]
+async fn a_stream_without_a_session_says_so_and_ends() {
+    let node = Node::start().await;
+    let anybody = node.with_key(None);
+    let request = anybody
+        .request(Method::GET, "//live?of=changes:sources")
+        .header("sec-fetch-site", "same-origin")
+        .header("accept", "text/event-stream");
+    let answer = anybody.send(request).await.is(200);
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    assert!(answer.text.starts_with("event: bye\n"), "{}", answer.text);
+    assert!(answer.text.contains("signed out"), "{}", answer.text);
 }
 
 #[tokio::test]

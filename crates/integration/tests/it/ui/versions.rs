@@ -70,6 +70,19 @@ async fn versions_are_listed_compared_and_taken_up_again() {
     assert_eq!(now["component_id"], source.record["component_id"]);
     let page = visitor.get(&list).await.is(200);
     assert!(page.text.contains("rolled back to"), "{}", page.text);
+    let refresh = format!("{list}/refresh");
+    assert!(page.text.contains(&refresh), "{}", page.text);
+    visitor.post(&refresh, &[]).await.is(303);
+    let like = format!("like={}", source.id);
+    assert!(page.text.contains(&like), "{}", page.text);
+    let component = now["component_id"].as_str().unwrap();
+    let copy = visitor.get(&format!("/deploy/{component}?{like}")).await;
+    let copy = copy.is(200).text;
+    assert!(
+        copy.contains("value=\"one\"") && copy.contains("versioned copy"),
+        "{copy}"
+    );
+    assert!(!copy.contains("hunter2"), "{copy}");
 }
 
 #[tokio::test]

@@ -38,6 +38,14 @@ async fn a_search_is_saved_followed_and_deleted() {
         "{}",
         refused.text
     );
+    // A view would not keep the time.
+    let timed = format!("{search}&since=24h");
+    let refused = visitor.post(&timed, &[("name", "Late")]).await.is(422);
+    assert!(
+        refused.text.contains("view keeps no times"),
+        "{}",
+        refused.text
+    );
     let saved = visitor.post(search, &[("name", "Open <refunds>")]).await;
     assert_eq!(saved.is(303).header("location"), search);
     // The name leads to the search from everywhere, and the API has the view.

@@ -28,9 +28,10 @@ impl Visitor {
     /// Opens a page.
     pub(crate) async fn get(&self, path: &str) -> Answer {
         let request = self.client.request(Method::GET, &format!("/{path}"));
-        self.client
-            .send(request.header("cookie", &self.cookie))
-            .await
+        let request = request
+            .header("cookie", &self.cookie)
+            .header("sec-fetch-site", "same-origin");
+        self.client.send(request).await
     }
 
     /// Sends a form of a page.

@@ -66,6 +66,37 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     node.deliveries_in(&id, "delivered", 1).await;
     let caused = visitor.get(&event).await.is(200).text;
     assert!(!caused.contains("send all again"), "{caused}");
+    // The list begins with those that may need somebody.
+    let first = visitor.get("/deliveries").await.is(200).text;
+    assert!(first.contains("None of them is dead"), "{first}");
+    let all = visitor.get("/deliveries?state=any&q=SHORT").await.is(200);
+    assert!(all.text.contains(&delivery), "{}", all.text);
+    let others = visitor.get("/deliveries?state=any&q=long").await.is(200);
+    assert!(
+        others.text.contains("No delivery is like this"),
+        "{}",
+        others.text
+    );
+    let delivered = visitor.get(&delivery).await.is(200).text;
+    assert!(delivered.contains("As it is sent (14 B"), "{delivered}");
+    // A time that cannot be read counts nothing.
+    let unread = visitor.get(&format!("{replay}?since=soon")).await.is(422);
+    assert!(
+        unread.text.contains(" is not a time: write one"),
+        "{}",
+        unread.text
+    );
+    assert!(
+        !unread.text.contains(">Send again</button>"),
+        "{}",
+        unread.text
+    );
+    assert_sends_nothing(
+        &visitor,
+        &format!("{replay}?which=missed"),
+        "a delivery of every event",
+    )
+    .await;
     assert_sends_nothing(&visitor, &replay, "nothing to send again").await;
     assert_sends_nothing(&visitor, "/deliveries/retry", "No delivery is left").await;
 }
@@ -171,6 +202,18 @@ async fn listeners_are_added_and_removed_on_both_pages() {
     let visitor = Visitor::of(&node).await;
     let listeners = format!("/sources/{}/subscriptions", source.id);
     let shown = visitor.get(&listeners).await.is(200);
+    let form = visitor
+        .get(&format!("/webhooks/new?source={}", source.id))
+        .await
+        .is(200);
+    let chosen = format!("value=\"{}\" selected", source.id);
+    assert!(form.text.contains(&chosen), "{}", form.text);
+    let unknown = visitor.get("/webhooks/new?source=dc_nothing").await.is(200);
+    assert!(
+        unknown.text.contains("There is no source"),
+        "{}",
+        unknown.text
+    );
     for part in ["Nobody is subscribed", "Add a listener", id] {
         assert!(shown.text.contains(part), "{part}: {}", shown.text);
     }

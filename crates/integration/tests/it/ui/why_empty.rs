@@ -139,7 +139,7 @@ async fn filters_are_named_as_the_reason_with_a_way_out() {
             "Show all events",
         ),
         (
-            "/deliveries?state=dead".to_owned(),
+            "/deliveries?answer=5xx".to_owned(),
             "No delivery is like this",
             "Show all deliveries",
         ),
@@ -188,7 +188,7 @@ async fn lists_of_a_new_node_say_how_to_begin() {
             "/events",
             "No source or workflow has emitted an event that is kept",
         ),
-        ("/runs", "No run is kept"),
+        ("/runs", "Nothing has run yet"),
     ] {
         let page = visitor.get(path).await.is(200).text;
         assert!(page.contains(reason), "{path}: {page}");

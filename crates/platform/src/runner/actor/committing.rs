@@ -56,12 +56,8 @@ impl Actor {
     pub(super) async fn committed(&mut self, batch: Batch) {
         let (has_events, has_scheduled) = (batch.has_events(), batch.has_scheduled());
         if let Err(abandoned) = self.commits.finish(batch) {
-            // The store refused: the state that this node holds of the source is no longer true. Not
-            // awaited here: the engine may be waiting for a start that only this task drives.
-            let (context, id) = (Arc::clone(&self.context), self.id.clone());
-            let evicting = async move { context.core.engine.evict(&id.into()).await };
-            let evicting = self.context.core.tasks.spawn(evicting);
-            self.evicting.start(async move { drop(evicting.await) });
+            // The store refused: the state that this node holds of the source is no longer true.
+            self.evict();
             self.context.leases.forget(&self.id.clone().into());
             self.open().await;
             for lease in &abandoned {

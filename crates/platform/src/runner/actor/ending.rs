@@ -51,11 +51,23 @@ impl Actor {
                     usage: ended.usage,
                     started_at_ms: ended.started_at_ms,
                     ended_at_ms: self.context.core.env.now_ms(),
+                    response: ended.response,
+                    time_limit_ms: Some(self.time_limit_ms(false)),
                     is_whole,
                     ..RunPart::of(&invocation, after)
                 });
             }
         }
+    }
+
+    /// The time that a run or a hook may take.
+    pub(super) fn time_limit_ms(&self, is_hook: bool) -> u64 {
+        let limits = &self.context.core.config.run_limits;
+        let wall = match is_hook {
+            true => limits.hook_wall,
+            false => limits.run_wall,
+        };
+        u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)
     }
 
     fn finish_hook(&mut self, run: EndedRun) {
@@ -82,6 +94,7 @@ impl Actor {
             outcome: Some(hook_ended.outcome.clone()),
             usage: run.usage,
             ended_at_ms: self.context.core.env.now_ms(),
+            time_limit_ms: Some(self.time_limit_ms(true)),
             ..RunPart::begun(trigger, invocation_id, origin, run.started_at_ms)
         };
         // Counted now: the deferred effects of a failed deployment are never committed.

@@ -48,6 +48,7 @@ impl Actor {
                 Command::Close(_, closed) | Command::Pause(closed) => waiting.push(closed),
                 // Waiters for an answer hear that there is none; the rest is the next runner's.
                 Command::Hook(_) | Command::Settle(..) => {}
+                Command::Cancel(..) | Command::Logged(..) => {}
                 Command::Claim | Command::Load(_) | Command::Reload(_) | Command::Resume => {}
             }
         }

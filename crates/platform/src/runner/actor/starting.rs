@@ -78,6 +78,7 @@ impl Actor {
                 stored: false,
                 began: true,
                 started_at_ms: self.context.core.env.now_ms(),
+                response: None,
                 trace,
             });
         }

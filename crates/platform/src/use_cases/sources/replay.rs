@@ -141,6 +141,25 @@ impl Platform {
         tried.map_err(|error| unfit(error, &deployment.id))
     }
 
+    /// The deployment that a run of a source ran, if it is still kept.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller can see no such source.
+    pub async fn deployment_of_run(
+        &self,
+        caller: &Caller,
+        run: &RunRecord,
+    ) -> Result<Option<SourceDeploymentView>, PlatformError> {
+        let RunnableId::Source(id) = &run.runnable else {
+            return Ok(None);
+        };
+        let source = self.visible_source(caller, id).await?;
+        let all = PageRequest::first(PAGE_LIMIT_MAX);
+        let kept = self.core.store.source_deployments(id, &all).await?.items;
+        let then = of_then(&kept, &run.ended.version, run.ended.started_at_ms);
+        Ok(then.map(|one| SourceDeploymentView::new(one.clone(), &source)))
+    }
+
     async fn found_replay(
         &self,
         caller: &Caller,

@@ -37,8 +37,8 @@ impl Platform {
         queued.inspect_err(|_| self.quotas.give_invocation_back(user_id))
     }
 
-    /// Cancels a run that has not ended: steps at work come to their end, and nothing further begins. Harmless for one that
-    /// has ended.
+    /// Cancels a run that has not ended. Of a workflow, steps at work come to their end, and nothing further begins; of a
+    /// source, as [`Platform::cancel_source_run`] says. Harmless for one that has ended.
     ///
     /// # Errors
     /// `NotFound` when the caller can see no such run.
@@ -47,6 +47,9 @@ impl Platform {
         caller: &Caller,
         id: &InvocationId,
     ) -> Result<(), PlatformError> {
+        if self.cancel_source_run(caller, id).await? {
+            return Ok(());
+        }
         let run = self.found_run(caller, id).await?;
         match run {
             FoundRun::Open(..) => self.workflows.cancel(id).await?,

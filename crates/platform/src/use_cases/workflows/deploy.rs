@@ -17,6 +17,7 @@ use super::{
 use crate::{
     audit::{Act, AuditAction},
     caller::Caller,
+    changes::Change,
     chore::Chore,
     error::PlatformError,
     platform::Platform,
@@ -159,12 +160,14 @@ impl Platform {
             bounds: bounds(&definition.settings),
         };
         let workflow = self.core.store.deploy_workflow(deploy).await?;
-        self.changed(&id);
+        self.changed(&workflow);
         Ok(workflow)
     }
 
     /// Lets everything that remembers the workflow look again.
-    fn changed(&self, id: &WorkflowId) {
+    fn changed(&self, workflow: &Workflow) {
+        let id = &workflow.id;
+        self.core.tell(Change::of_workflow(workflow));
         self.endpoints.forget(&id.clone().into());
         self.workflows.deployed(id);
         for chore in [Chore::Timers, Chore::Dispatch, Chore::Queue] {
@@ -202,7 +205,7 @@ impl Platform {
             {
                 return Err(PlatformError::not_found("workflow", id));
             }
-            self.changed(id);
+            self.changed(&workflow);
             let action = match is_active {
                 true => AuditAction::WorkflowActivate,
                 false => AuditAction::WorkflowDeactivate,
@@ -224,7 +227,7 @@ impl Platform {
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let workflow = self.visible_workflow(caller, id).await?;
         self.core.store.begin_workflow_deletion(id).await?;
-        self.changed(id);
+        self.changed(&workflow);
         // It is gone for everybody; the chore of leftovers goes on if the rest fails.
         let act = Act::on_workflow(AuditAction::WorkflowDelete, &workflow);
         self.record(caller, act).await;

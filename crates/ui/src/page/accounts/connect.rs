@@ -4,15 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{Path, State},
+    http::StatusCode,
     response::IntoResponse as _,
 };
 use headwater_model::id::ConnectId;
-use headwater_platform::{AccountView, ConnectLink, ConnectStatus, NewConnect};
+use headwater_platform::{AccountView, ConnectLink, ConnectStatus, NewConnect, PlatformError};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Map;
 
-use super::waiting::Waiting;
+use super::{fields::Shown, new::of_app, waiting::Waiting};
 use crate::{
     fields::Fields,
     part::{
@@ -39,7 +40,7 @@ pub(crate) struct Connect {
     form: String,
 }
 
-/// Creates a link for a new account.
+/// Creates a link for a new account. A form that does not fit is shown again.
 pub(crate) async fn begin(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
@@ -52,8 +53,20 @@ pub(crate) async fn begin(
         fields: Map::new(),
         workspace_id: visitor.workspace.clone(),
     };
-    let link = ui.platform.begin_connect(visitor.caller(), new).await?;
     let waiting = Waiting::named(Some(&given.form));
+    let link = match ui.platform.begin_connect(visitor.caller(), new).await {
+        Ok(link) => link,
+        Err(PlatformError::Invalid(invalid)) => {
+            let shown = Shown {
+                given: &[("name".to_owned(), given.name.clone())],
+                wrong: Some(&invalid),
+                ..Shown::default()
+            };
+            let page = of_app(&ui, &given.app, &shown, &waiting);
+            return Ok(page.with_status(StatusCode::UNPROCESSABLE_ENTITY));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let app = ui.app_name(&given.app);
     Ok(linked(app, &link, &waiting)
         .command(format!("headwater accounts connect {}", quoted(&given.app))))

@@ -15,14 +15,14 @@ use crate::{part::text, state::Ui, visit::Visitor};
 const MEMBERS: u32 = 100;
 
 /// The names of users by their ids.
-pub(super) struct Creators {
+pub(crate) struct Creators {
     own: UserId,
     names: HashMap<UserId, String>,
 }
 
 impl Creators {
     /// Those of a workspace, or of oneself.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         ui: &Ui,
         visitor: &Visitor,
         workspace: Option<&WorkspaceId>,
@@ -43,7 +43,7 @@ impl Creators {
     }
 
     /// The name of a user; the id of one who is no member any more.
-    pub(super) fn name(&self, id: &UserId) -> Markup {
+    pub(crate) fn name(&self, id: &UserId) -> Markup {
         html! {
             @match self.names.get(id) {
                 _ if *id == self.own => { "you" }

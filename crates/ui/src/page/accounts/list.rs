@@ -217,7 +217,12 @@ fn nothing(is_filtered: bool, visitor: &Visitor) -> Markup {
         "There are no accounts here yet.",
         html! {
             p { "An account holds the credentials of an app, encrypted. Components that speak to the app choose one." }
-            p { a.button.primary href="/accounts/new" { (icon(Icon::Plus)) "Connect an account" } }
+            form.filters role="search" action="/accounts/new" {
+                @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
+                label { span.unseen { "App" } input type="search" name="q" placeholder="Search apps" autocomplete="off"; }
+                button { (icon(Icon::Search)) "Search" }
+            }
+            p { a href=(visitor.to("/accounts/new")) { "Show all apps" } }
             p { "Or in a terminal: " (copyable("headwater accounts connect APP")) }
         },
     )

@@ -156,7 +156,7 @@ fn address(slug: &str) -> String {
 }
 
 /// The page of one app. Values of secrets are asked for again.
-fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
+pub(super) fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
     let app = ui.platform.config().apps.get(slug);
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } " / " a href="/accounts/new" { "Apps" } }
@@ -166,7 +166,7 @@ fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
             None => (unknown(slug, shown, waiting)),
             Some((_, AuthType::None)) => { p { "It needs no credentials: components use it without an account." } }
             Some((app, AuthType::Fields)) => (keys(app, shown, waiting)),
-            Some((app, AuthType::Oauth2)) if app.client().is_some() => (consent(app, waiting)),
+            Some((app, AuthType::Oauth2)) if app.client().is_some() => (consent(app, shown, waiting)),
             Some((app, AuthType::Oauth2)) => (unregistered(ui, app, waiting)),
         }
     };
@@ -179,13 +179,13 @@ fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
     Page::of(Section::Accounts, format!("Connect {slug}"), body).command(command)
 }
 
-fn consent(app: &AppDefinition, waiting: &Waiting) -> Markup {
+fn consent(app: &AppDefinition, shown: &Shown<'_>, waiting: &Waiting) -> Markup {
     html! {
         p { "The app asks for your consent in another tab. This page then goes on by itself." }
         form method="post" action="/accounts/connect" {
             input type="hidden" name="app" value=(app.slug);
             (waiting.field())
-            (name_field(&app.slug, ""))
+            (name_field(&app.slug, shown.typed("name").unwrap_or_default()))
             button.primary { "Connect" }
         }
     }

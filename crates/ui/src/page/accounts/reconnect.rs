@@ -11,10 +11,11 @@ use headwater_model::{
 };
 use headwater_platform::{AccountFields, AccountView, PlatformError, UpdateAccount};
 use maud::{Markup, html};
+use serde_json::{Map, Value};
 
 use super::{
     connect,
-    fields::{Shown, changes, fields, stored},
+    fields::{Shown, changes, entered, fields, stored},
     new::told,
     waiting::Waiting,
 };
@@ -27,30 +28,77 @@ use crate::{
     visit::Visitor,
 };
 
-/// The account with the fields of its app, if those can be changed here.
-struct Known {
-    app: Arc<AppDefinition>,
-    stored: AccountFields,
+/// The way in which an account gets other credentials.
+enum Way {
+    /// The fields of its app are changed here.
+    Fields {
+        app: Arc<AppDefinition>,
+        stored: AccountFields,
+    },
+    /// Any fields are changed here: the node does not know what the app asks for, or has no client there.
+    Lines(AccountFields),
+    /// A link leads to the app, or to a page that asks for all fields.
+    Link,
 }
 
-async fn known(
-    ui: &Ui,
-    visitor: &Visitor,
-    view: &AccountView,
-) -> Result<Option<Known>, PlatformError> {
+/// Fields that were sent and cannot stand.
+#[derive(Clone, Copy)]
+struct Refused<'a> {
+    given: &'a [(String, String)],
+    wrong: &'a Invalid,
+}
+
+async fn way(ui: &Ui, visitor: &Visitor, view: &AccountView) -> Result<Way, PlatformError> {
     let app = ui.platform.config().apps.get(&view.account.app);
-    let Some(app) = app.filter(|app| app.auth == AuthType::Fields) else {
-        return Ok(None);
-    };
+    if app.is_some_and(|app| app.auth == AuthType::Oauth2 && app.client().is_some()) {
+        return Ok(Way::Link);
+    }
     let stored = ui
         .platform
         .account_fields(visitor.caller(), &view.account.id);
-    // Without the key that they were encrypted with, all of them are entered again, behind a link.
-    let stored = stored.await?;
-    Ok(stored.map(|stored| Known {
-        app: Arc::clone(app),
-        stored,
-    }))
+    let of_fields = app.filter(|app| app.auth == AuthType::Fields);
+    Ok(match (stored.await?, of_fields) {
+        (Some(stored), Some(app)) => Way::Fields {
+            app: Arc::clone(app),
+            stored,
+        },
+        (Some(stored), None) => Way::Lines(stored),
+        // Without the key that they were encrypted with, all of them are entered again, behind a link.
+        (None, _) => Way::Link,
+    })
+}
+
+impl Way {
+    /// The fields that an update is to write.
+    fn changes(&self, given: &[(String, String)]) -> Map<String, Value> {
+        match self {
+            Self::Fields { app, stored } => changes(app, given, &stored.secrets),
+            Self::Lines(_) | Self::Link => entered(given),
+        }
+    }
+
+    /// The form, or the question whether to go to the app.
+    fn asked(&self, view: &AccountView, refused: Option<Refused<'_>>, waiting: &Waiting) -> Markup {
+        match self {
+            Self::Fields { app, stored: known } => {
+                let before = stored(&known.shown);
+                let shown = Shown {
+                    given: refused.map_or(&before, |refused| refused.given),
+                    kept: &known.secrets,
+                    wrong: refused.map(|refused| refused.wrong),
+                };
+                form(app, view, &shown, waiting)
+            }
+            Self::Lines(stored) => {
+                let shown = Shown {
+                    wrong: refused.map(|refused| refused.wrong),
+                    ..Shown::default()
+                };
+                lines(view, stored, &shown, waiting)
+            }
+            Self::Link => by_link(view, waiting),
+        }
+    }
 }
 
 /// Shows the form, or asks whether to go to the app.
@@ -61,18 +109,8 @@ pub(crate) async fn show(
 ) -> PageReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let waiting = Waiting::of(&visitor);
-    Ok(match known(&ui, &visitor, &view).await? {
-        Some(known) => {
-            let given = stored(&known.stored.shown);
-            let shown = Shown {
-                given: &given,
-                kept: &known.stored.secrets,
-                wrong: None,
-            };
-            page(&view, form(&known.app, &view, &shown, &waiting))
-        }
-        None => page(&view, by_link(&view, &waiting)),
-    })
+    let way = way(&ui, &visitor, &view).await?;
+    Ok(page(&view, way.asked(&view, None, &waiting)))
 }
 
 /// Changes the fields, or creates the link.
@@ -84,13 +122,14 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let view = ui.platform.account(visitor.caller(), &id).await?;
     let waiting = Waiting::sent(&given);
-    let Some(known) = known(&ui, &visitor, &view).await? else {
+    let way = way(&ui, &visitor, &view).await?;
+    if matches!(way, Way::Link) {
         let page = connect::begin_again(&ui, &visitor, &view, &waiting).await?;
         return Ok(page.into_response());
-    };
+    }
     let update = UpdateAccount {
         name: None,
-        fields: Some(changes(&known.app, &given, &known.stored.secrets)),
+        fields: Some(way.changes(&given)),
     };
     let updated = ui.platform.update_account(visitor.caller(), &id, update);
     match updated.await {
@@ -101,27 +140,16 @@ pub(crate) async fn submit(
             Ok(see_other_saying(&visitor, &target, &said))
         }
         Err(PlatformError::Invalid(invalid)) => {
-            Ok(refused(&known, &view, &given, &invalid, &waiting))
+            let refused = Refused {
+                given: &given,
+                wrong: &invalid,
+            };
+            let asked = way.asked(&view, Some(refused), &waiting);
+            let page = page(&view, asked).with_status(StatusCode::UNPROCESSABLE_ENTITY);
+            Ok(page.into_response())
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn refused(
-    known: &Known,
-    view: &AccountView,
-    given: &[(String, String)],
-    wrong: &Invalid,
-    waiting: &Waiting,
-) -> axum::response::Response {
-    let shown = Shown {
-        given,
-        kept: &known.stored.secrets,
-        wrong: Some(wrong),
-    };
-    page(view, form(&known.app, view, &shown, waiting))
-        .with_status(StatusCode::UNPROCESSABLE_ENTITY)
-        .into_response()
 }
 
 fn page(view: &AccountView, asked: Markup) -> Page {
@@ -157,6 +185,36 @@ fn form(app: &AppDefinition, view: &AccountView, shown: &Shown<'_>, waiting: &Wa
             }
         }
         p.note { "The values are stored encrypted." }
+    }
+}
+
+/// The form for an account whose app the node does not know.
+fn lines(
+    view: &AccountView,
+    stored: &AccountFields,
+    shown: &Shown<'_>,
+    waiting: &Waiting,
+) -> Markup {
+    let base = format!("/accounts/{}", view.account.id);
+    let names = stored.shown.keys().chain(&stored.secrets);
+    let names: Vec<_> = names.map(String::as_str).collect();
+    html! {
+        (shown.summary(None))
+        p { "It stays the same account: whatever uses it goes on with what is entered here. Fields that are not entered stay as they are." }
+        dl.facts { dt { "Stored fields" } dd { (text::line(&names.join(", "))) } }
+        form method="post" action={ (base) "/reconnect" } {
+            (waiting.field())
+            div.field {
+                label for="lines" { "Fields to change" }
+                textarea #lines name="lines" rows="6" required spellcheck="false" autocomplete="off" placeholder="api_key=…" {}
+                p.hint { "One per line: its name, an equals sign, its value; a key or a certificate (PEM) as it is, over several lines." }
+            }
+            div.actions {
+                button.primary { "Save" }
+                a.button.quiet href=(waiting.through(&base)) { "Cancel" }
+            }
+        }
+        p.note { "The values are stored encrypted, and never shown again." }
     }
 }
 

@@ -77,11 +77,10 @@ pub(crate) async fn check(
 fn buttons(ui: &Ui, view: &AccountView) -> Markup {
     let account = &view.account;
     let base = format!("/accounts/{}", account.id);
-    let is_known = ui.platform.config().apps.get(&account.app).is_some();
     html! {
         div.actions {
             @if can_be_checked(ui, view) { form method="post" action={ (base) "/check" } { button { "Check now" } } }
-            @if is_known { a.button href={ (base) "/reconnect" } { "Reconnect" } }
+            a.button href={ (base) "/reconnect" } { "Reconnect" }
             a.button href={ (base) "/rename" } { "Rename" }
             (history(account.id.as_str()))
             a.button.danger href={ (base) "/delete" } { "Delete" }
@@ -120,7 +119,7 @@ fn facts(
                 }
             }
             dt { "Connected" } dd { (moment(account.created_at.0)) " by " (creators.name(&account.owner.user_id)) }
-            dt { "Changed" } dd { (moment(account.updated_at.0)) }
+            dt { @if account.credentials.renewable { "Changed or renewed" } @else { "Changed" } } dd { (moment(account.updated_at.0)) }
         }
     }
 }

@@ -38,6 +38,9 @@ pub(crate) struct Written {
     /// Seconds until it expires; never if empty.
     #[serde(default)]
     ttl: String,
+    /// Whether the form is that of a record which is there.
+    #[serde(default)]
+    is_change: bool,
 }
 
 /// The record to delete.
@@ -66,6 +69,7 @@ pub(crate) async fn show(
         ttl: record.expires_at_ms.map_or_else(String::new, |at| {
             at.since(visitor.now_ms).as_secs().max(1).to_string()
         }),
+        is_change: true,
     };
     Ok(page(&visitor, &named, Some(&record), &written, None))
 }
@@ -78,14 +82,9 @@ pub(crate) async fn submit(
     Fields(given): Fields<Written>,
 ) -> FormReply {
     let named = name.named(&visitor);
-    let refused = |reason: String| {
-        let page = page(&visitor, &named, None, &given, Some(&reason));
-        page.with_status(StatusCode::UNPROCESSABLE_ENTITY)
-            .into_response()
-    };
     let write = match read(&given) {
         Ok(write) => write,
-        Err(reason) => return Ok(refused(reason)),
+        Err(reason) => return refused(&ui, &visitor, &named, &given, &reason).await,
     };
     let done = ui
         .platform
@@ -96,10 +95,33 @@ pub(crate) async fn submit(
             Ok(see_other_saying(&visitor, &target, "The record is written"))
         }
         Err(error @ (PlatformError::Invalid(_) | PlatformError::Conflict(_))) => {
-            Ok(refused(capital(&error.to_string())))
+            let reason = capital(&error.to_string());
+            refused(&ui, &visitor, &named, &given, &reason).await
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The form with what was entered, about the record that was to be changed.
+async fn refused(
+    ui: &Ui,
+    visitor: &Visitor,
+    named: &NamedDataStore,
+    given: &Written,
+    reason: &str,
+) -> FormReply {
+    let record = match given.is_change {
+        true => {
+            let record = ui
+                .platform
+                .data_store_record(visitor.caller(), named, &given.key);
+            record.await.ok()
+        }
+        false => None,
+    };
+    let page = page(visitor, named, record.as_ref(), given, Some(reason));
+    let page = page.with_status(StatusCode::UNPROCESSABLE_ENTITY);
+    Ok(page.into_response())
 }
 
 /// The record that the fields mean.
@@ -184,7 +206,7 @@ fn shown(visitor: &Visitor, name: &str, record: &Record) -> Markup {
         @if !at.is_empty() { p { a href=(address(visitor, name, "/record", &[("key", &record.key)])) { "The whole value" } " / " (text::value(&at)) } }
         @match value {
             Value::String(text) if !at.is_empty() => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
-            value => { (Tree { part: &part, name: "value", at: &at, from: Some(visitor.first_child()) }.markup(value)) }
+            value => { (Tree { part: Some(&part), name: "value", at: &at, from: Some(visitor.first_child()), raw: None }.markup(value)) }
         }
     }
 }
@@ -199,6 +221,7 @@ fn form(
     html! {
         form method="post" action=(address(visitor, name, "/record", &[])) {
             @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (wrong) } }
+            @if is_there { input type="hidden" name="is_change" value="true"; }
             div.field {
                 label for="record-key" { "Key" }
                 input #record-key type="text" name="key" value=(written.key) required readonly[is_there] spellcheck="false" autocomplete="off";
@@ -271,6 +294,7 @@ mod tests {
             key: "k".to_owned(),
             value: value.to_owned(),
             ttl: ttl.to_owned(),
+            is_change: false,
         }
     }
 

@@ -6,16 +6,14 @@ use headwater_model::{time::EpochMs, webhook::AttemptFailure};
 use headwater_platform::Attempt;
 use maud::{Markup, html};
 
-use crate::{
-    page::webhooks::show::answer,
-    part::{
-        code::enquoted,
-        icon::{Icon, icon},
-        payload,
-        state::{Tone, state},
-        text, time,
-        verification::block,
-    },
+use crate::part::{
+    code::enquoted,
+    delivery::answer,
+    icon::{Icon, icon},
+    payload,
+    state::{Tone, state},
+    text, time,
+    verification::{COPIED_BYTES_MAX, block},
 };
 
 /// An attempt in the line of time, folded; its bar is as long as its share of the slowest one.
@@ -108,20 +106,25 @@ pub(crate) fn as_curl(attempt: &Attempt, url: &str, body: &str) -> Markup {
     html! {
         @if let Some(kept) = attempt.headers.as_ref().filter(|kept| !kept.request.is_empty()) {
             h3 { "As a command" }
-            (payload::block(block(&curl(&kept.request, url, body))))
+            @if body.len() <= COPIED_BYTES_MAX {
+                (payload::block(block(&curl(&kept.request, url, &format!("--data-raw {}", enquoted(body))))))
+            } @else {
+                (payload::block(block(&curl(&kept.request, url, "--data-binary @body.json"))))
+                p.note { "The body has " (text::bytes(body.len())) ", which is more than is copied: save it as " code { "body.json" } ". " code { "headwater deliveries describe" } " with " code { "--json" } " has it in " code { "event" } "." }
+            }
             p.note { "The signature is that of the attempt: a receiver that checks its time takes it for five minutes." }
         }
     }
 }
 
 /// The request for a shell: every part in quotes, and nothing in it that a terminal obeys.
-fn curl(headers: &[(String, String)], url: &str, body: &str) -> String {
+fn curl(headers: &[(String, String)], url: &str, data: &str) -> String {
     let mut command = format!("curl {}", enquoted(url));
     for (name, value) in headers {
         let header = enquoted(&format!("{name}: {value}"));
         command.push_str(&format!(" \\\n  --header {header}"));
     }
-    command.push_str(&format!(" \\\n  --data-raw {}", enquoted(body)));
+    command.push_str(&format!(" \\\n  {data}"));
     command
 }
 
@@ -138,7 +141,7 @@ mod tests {
         let shown = curl(
             &headers,
             "https://a.example/?b=$(c)",
-            "{\"a\": \"\u{202e}\n\"}",
+            &format!("--data-raw {}", enquoted("{\"a\": \"\u{202e}\n\"}")),
         );
         let expected = r#"curl 'https://a.example/?b=$(c)' \
   --header 'content-type: application/json' \

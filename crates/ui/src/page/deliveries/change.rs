@@ -11,7 +11,7 @@ use super::filter::Wanted;
 use crate::{
     fields::Fields,
     part::{
-        confirm::{Question, confirm},
+        confirm::{Question, confirm_busy},
         empty::empty,
         text::{counted, grouped},
     },
@@ -45,10 +45,7 @@ pub(crate) async fn retry(
     Fields(wanted): Fields<Wanted>,
 ) -> FormReply {
     let done = change(&ui, &visitor, &wanted, DeliveryChange::Retry, false).await?;
-    let line = format!(
-        "{} on the way again",
-        counted(done.count, "delivery is", "deliveries are")
-    );
+    let line = told(&done, "on the way again");
     Ok(see_other_saying(&visitor, &list(&wanted), &line))
 }
 
@@ -59,11 +56,23 @@ pub(crate) async fn discard(
     Fields(wanted): Fields<Wanted>,
 ) -> FormReply {
     let done = change(&ui, &visitor, &wanted, DeliveryChange::Discard, false).await?;
-    let line = format!(
-        "{} discarded",
+    let line = told(&done, "discarded");
+    Ok(see_other_saying(&visitor, &list(&wanted), &line))
+}
+
+/// The result in numbers.
+fn told(done: &DeliveriesChanged, what: &str) -> String {
+    let mut line = format!(
+        "{} {what}",
         counted(done.count, "delivery is", "deliveries are")
     );
-    Ok(see_other_saying(&visitor, &list(&wanted), &line))
+    if done.left_out > 0 {
+        line += &format!(
+            "; {} left as before, because their webhook is paused",
+            counted(done.left_out, "was", "were")
+        );
+    }
+    line
 }
 
 async fn change(
@@ -84,7 +93,7 @@ async fn change(
 }
 
 async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) -> PageReply {
-    let wanted = &wanted.clone().at(visitor.now_ms);
+    let wanted = &wanted.for_act().at(visitor.now_ms);
     let would = change(ui, visitor, wanted, of, true).await?;
     if would.count == 0 && would.left_out == 0 {
         let (title, reason) = match of {
@@ -99,15 +108,17 @@ async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) ->
     }
     let plus = if would.is_capped { " or more" } else { "" };
     let count = format!("{}{plus}", grouped(would.count));
-    let (title, button, action) = match of {
+    let (title, button, busy, action) = match of {
         DeliveryChange::Retry => (
             format!("Send {count} again?"),
             "Send again",
+            "Sending again…",
             "/deliveries/retry",
         ),
         DeliveryChange::Discard => (
             format!("Discard {count}?"),
             "Discard",
+            "Discarding…",
             "/deliveries/discard",
         ),
     };
@@ -116,11 +127,11 @@ async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) ->
         title: &title,
         consequences: html! {
             @match of {
-                DeliveryChange::Retry => { p { "They are due at once, in the order of their events, with the whole schedule of attempts before them." } }
+                DeliveryChange::Retry => { p { "They are due at once, in the order of their events; those that had ended have the whole schedule of attempts before them." } }
                 DeliveryChange::Discard => { p { "They are not attempted any more, and stay in the list of discarded ones, from where they can be sent again." } }
             }
-            @if fields.is_empty() { p { "No filter is set: these are all dead letters of all webhooks." } }
-            @else { dl.facts { @for (name, value) in &fields { dt { (name) } dd { code { (value) } } } } }
+            dl.facts { @for (name, value) in &fields { dt { (name) } dd { code { (value) } } } }
+            @if !wanted.narrows() { p { "Nothing else narrows it: these are those of all webhooks" @if !wanted.workspace.is_empty() { " of the workspace" } "." } }
             @if would.left_out > 0 { p { (counted(would.left_out, "delivery is", "deliveries are")) " left as they are, because their webhook is paused." } }
         },
         action,
@@ -131,7 +142,7 @@ async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) ->
     Ok(Page::of(
         Section::Deliveries,
         title.clone(),
-        confirm(&question),
+        confirm_busy(&question, busy),
     ))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use headwater_model::id::ListenerId;
+use headwater_model::{id::ListenerId, webhook::DeliveryState};
 use headwater_platform::{
     CappedCount, Delivery, DeliveryCounts, FoundDeliveries, KnownNames, PlatformError,
 };
@@ -11,11 +11,12 @@ use maud::{Markup, html};
 
 use super::{
     event::{names_of, summary},
-    filter::{ANSWERS, STATES, Wanted},
+    filter::{ANSWERS, ANY, STATES, Wanted},
 };
 use crate::{
-    page::{runs::show::delivery_state, webhooks::show::answer},
     part::{
+        code::quoted,
+        delivery::{answer, delivery_state},
         empty::empty,
         event_list::live_bar,
         icon::{Icon, icon},
@@ -48,11 +49,11 @@ pub(crate) async fn show(
             div data-part="bulk" { (bulk(&wanted, &counts)) }
         }
         div data-part="states" { (states(&visitor, &wanted, &counts)) }
-        (answers(&wanted))
+        (form(&wanted))
         (live_bar())
         div data-part="deliveries" {
             @if found.items.is_empty() {
-                (nothing(&wanted))
+                (nothing(&visitor, &wanted, &found, &counts))
             } @else {
                 (selection::bar(&visitor, "/deliveries/selected", &[("retry", "Send again"), ("discard", "Discard")]))
                 (table(&found.items, &names, &visitor))
@@ -62,7 +63,7 @@ pub(crate) async fn show(
     };
     Ok(Page::of(Section::Deliveries, "Deliveries", body)
         .changing(&Topic::Webhooks, &visitor)
-        .command("headwater deliveries list"))
+        .command(command(&wanted)))
 }
 
 /// The number of deliveries in each state, whichever is shown.
@@ -72,7 +73,7 @@ async fn counts(
     wanted: &Wanted,
 ) -> Result<DeliveryCounts, PlatformError> {
     let in_any_state = Wanted {
-        state: String::new(),
+        state: ANY.to_owned(),
         ..wanted.clone()
     };
     ui.platform
@@ -87,30 +88,58 @@ pub(crate) fn capped(count: CappedCount) -> String {
 }
 
 fn states(visitor: &Visitor, wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
-    let of = |value: &str| match value {
-        "pending" => counts.pending,
-        "dead" => counts.dead,
-        "delivered" => counts.delivered,
-        _ => counts.discarded,
+    let first = DeliveryCounts {
+        pending: counts.pending,
+        dead: counts.dead,
+        ..DeliveryCounts::default()
+    };
+    let one = |state| match state {
+        DeliveryState::Pending => counts.pending,
+        DeliveryState::Dead => counts.dead,
+        DeliveryState::Delivered => counts.delivered,
+        DeliveryState::Discarded => counts.discarded,
+    };
+    let chip = |value: &str, label: &str, count| {
+        let address = visitor.with(&[("state", Some(value).filter(|value| !value.is_empty()))]);
+        html! { li { a href=(address) aria-current=[(wanted.state == value).then_some("true")] { (label) " " (capped(count)) } } }
     };
     html! {
         ul.chips aria-label="States" {
-            li { a href=(visitor.with(&[("state", None)])) aria-current=[wanted.state.is_empty().then_some("true")] { "All " (capped(counts.total())) } }
-            @for (value, label, _) in STATES {
-                li {
-                    a href=(visitor.with(&[("state", Some(value))])) aria-current=[(wanted.state == value).then_some("true")] {
-                        (label) " " (capped(of(value)))
-                    }
+            (chip("", "Dead and pending", first.total()))
+            @for (value, label, state) in STATES { (chip(value, label, one(state))) }
+            (chip(ANY, "All", counts.total()))
+        }
+        (narrowed(visitor, wanted))
+    }
+}
+
+/// The filters that no field of the form shows, each with a way to be without it.
+fn narrowed(visitor: &Visitor, wanted: &Wanted) -> Markup {
+    let all = [
+        ("webhook", "Webhook", &wanted.webhook),
+        ("emitter", "From", &wanted.emitter),
+        ("event", "Event", &wanted.event),
+    ];
+    let given: Vec<_> = all
+        .iter()
+        .filter(|(_, _, value)| !value.is_empty())
+        .collect();
+    html! {
+        @if !given.is_empty() {
+            ul.chips aria-label="Filters" {
+                @for (name, label, value) in given {
+                    li { a href=(visitor.with(&[(name, None)])) title="Take this filter away" { span { (label) " " code { (text::visible(value)) } " ×" span.unseen { " (take away)" } } } }
                 }
             }
         }
     }
 }
 
-fn answers(wanted: &Wanted) -> Markup {
+fn form(wanted: &Wanted) -> Markup {
     html! {
         form.filters action="/deliveries" {
-            @for (name, value) in wanted.fields() { @if !matches!(name, "answer" | "since" | "until") { input type="hidden" name=(name) value=(value); } }
+            @for (name, value) in wanted.fields() { @if !matches!(name, "answer" | "since" | "until" | "q") { input type="hidden" name=(name) value=(value); } }
+            div { label for="q" { "Event has " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
             div {
                 label for="answer" { "Last answer " }
                 select #answer name="answer" {
@@ -132,6 +161,7 @@ pub(crate) fn is_retryable(counts: &DeliveryCounts) -> bool {
 
 /// The acts on all that the filter finds.
 fn bulk(wanted: &Wanted, counts: &DeliveryCounts) -> Markup {
+    let wanted = wanted.for_act();
     let fields = wanted.fields();
     html! {
         @if is_retryable(counts) {
@@ -176,20 +206,65 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
     }
 }
 
-fn nothing(wanted: &Wanted) -> Markup {
-    match wanted.fields().is_empty() {
-        true => empty(
+fn nothing(
+    visitor: &Visitor,
+    wanted: &Wanted,
+    found: &FoundDeliveries,
+    counts: &DeliveryCounts,
+) -> Markup {
+    let all = html! { p { a href="/deliveries?state=any" { "Show all deliveries" } } };
+    let total = counts.total();
+    match (wanted.narrows(), total.count) {
+        _ if found.searched_to.is_some() => empty(
+            "None of those searched so far is like this.",
+            html! { p { "There are older ones, which the next page searches." } },
+        ),
+        (false, 0) => empty(
             "Nothing was sent to a webhook yet, or its delivery is not kept any more.",
             html! {
                 p { "A webhook gets the events that come after it was subscribed to their source or workflow; its deliveries are kept for a time." }
                 p { a href="/webhooks" { "Show the webhooks" } " and what they are subscribed to." }
             },
         ),
-        false => empty(
-            "No delivery is like this.",
-            html! { p { a href="/deliveries" { "Show all deliveries" } } },
+        (true, 0) => empty("No delivery is like this.", all),
+        (_, _) if wanted.state.is_empty() => empty(
+            "None of them is dead, and none is on its way.",
+            html! { p { a href=(visitor.with(&[("state", Some(ANY))])) { "Show all " (capped(total)) } } },
+        ),
+        (_, _) => empty(
+            "None of them is in this state.",
+            html! { p { a href=(visitor.with(&[("state", Some(ANY))])) { "Show all " (capped(total)) } } },
         ),
     }
+}
+
+/// The command that lists the same.
+fn command(wanted: &Wanted) -> String {
+    let states = match wanted.state.as_str() {
+        "" => "pending,dead",
+        ANY => "",
+        states => states,
+    };
+    let flags = [
+        ("state", states),
+        ("workspace", &wanted.workspace),
+        ("source", &wanted.emitter),
+        ("event", &wanted.event),
+        ("status", &wanted.answer),
+        ("since", &wanted.since),
+        ("until", &wanted.until),
+        ("query", &wanted.q),
+    ];
+    let webhook = match wanted.webhook.as_str() {
+        "" => String::new(),
+        id => format!(" {}", quoted(id)),
+    };
+    let flags = flags.iter().filter(|(_, value)| !value.is_empty());
+    let flags = flags.map(|(flag, value)| format!(" --{flag} {}", quoted(value)));
+    format!(
+        "headwater deliveries list{webhook}{}",
+        flags.collect::<String>()
+    )
 }
 
 /// The ways to the next and the first page. A search that found little has looked at many, and goes on there.

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::id::DeliveryId;
-use headwater_platform::{Delivery, PlatformError};
+use headwater_platform::{ChangeDeliveries, Delivery, DeliveryChange, DeliveryFilter};
 use maud::{Markup, html};
 
 use super::event::summary;
 use crate::{
     fields::Fields,
-    page::{
-        runs::show::delivery_state,
-        selected::{Asked, Back, Selected, Tally, no_act},
-    },
+    page::selected::{Asked, Back, Selected, Tally, no_act},
     part::{
+        delivery::delivery_state,
         payload,
         text::{self, counted},
     },
@@ -40,16 +38,19 @@ impl Act {
         }
     }
 
-    async fn on(
-        self,
-        ui: &Ui,
-        visitor: &Visitor,
-        id: &DeliveryId,
-    ) -> Result<Delivery, PlatformError> {
-        let (platform, caller) = (&ui.platform, visitor.caller());
+    /// The change, its words, and why one of them may have been left.
+    fn change(self) -> (DeliveryChange, &'static str, &'static str) {
         match self {
-            Self::Retry => platform.retry_delivery(caller, id).await,
-            Self::Discard => platform.discard_delivery(caller, id).await,
+            Self::Retry => (
+                DeliveryChange::Retry,
+                "on the way again",
+                "the webhook is paused, or the delivery is not there any more",
+            ),
+            Self::Discard => (
+                DeliveryChange::Discard,
+                "discarded",
+                "it has been delivered, or is not there any more",
+            ),
         }
     }
 }
@@ -63,16 +64,16 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         rows.push(row(&ui.platform.delivery(visitor.caller(), id).await?));
     }
     let count = counted(ids.len() as u64, "delivery", "deliveries");
-    let (title, button, consequences, verb) = match act {
+    let (title, (button, busy), consequences, verb) = match act {
         Act::Retry => (
             format!("Send {count} again?"),
-            "Send again",
-            html! { p { "They are due at once, with the whole schedule of attempts before them. Those of a paused webhook are left as they are." } },
+            ("Send again", "Sending again…"),
+            html! { p { "They are due at once, in the order of their events; those that had ended have the whole schedule of attempts before them. Those of a paused webhook are left as they are." } },
             "retry",
         ),
         Act::Discard => (
             format!("Discard {count}?"),
-            "Discard",
+            ("Discard", "Discarding…"),
             html! { p { "They are not attempted any more, and stay in the list of discarded ones, from where they can be sent again. Delivered ones are left as they are." } },
             "discard",
         ),
@@ -81,6 +82,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         section: Section::Deliveries,
         title,
         button,
+        busy,
         consequences,
         rows,
         list: "/deliveries",
@@ -89,7 +91,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     Ok(asked.page(&visitor))
 }
 
-/// Does it to each of them.
+/// Does it to all of them in one step, in the order of their events.
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
@@ -97,14 +99,22 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let Selected { act, ids } = Selected::<DeliveryId>::of(&visitor)?;
     let act = Act::of(&act)?;
-    let mut tally = Tally::default();
-    for id in &ids {
-        tally.add(act.on(&ui, &visitor, id).await)?;
-    }
-    let done = match act {
-        Act::Retry => "on the way again",
-        Act::Discard => "discarded",
+    let (change, done, reason) = act.change();
+    let chosen = ids.len() as u64;
+    let request = ChangeDeliveries {
+        change,
+        filter: DeliveryFilter {
+            ids,
+            ..DeliveryFilter::default()
+        },
+        is_dry: false,
     };
+    let changed = ui
+        .platform
+        .change_deliveries(visitor.caller(), request)
+        .await?;
+    let mut tally = Tally::default();
+    tally.add_all(changed.count, chosen - changed.count.min(chosen), reason);
     let words = ("delivery is", "deliveries are", done);
     tally.back(&visitor, ("/deliveries", &given.back), words)
 }

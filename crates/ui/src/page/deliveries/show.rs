@@ -6,12 +6,15 @@ use axum::extract::State;
 use headwater_model::{id::DeliveryId, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::{Delivery, KnownNames};
 use maud::{Markup, html};
+use url::form_urlencoded::byte_serialize;
 
 use super::{attempt, event::summary};
 use crate::{
     address,
-    page::{runs::show::delivery_state, webhooks::list::name as webhook_name},
+    page::webhooks::list::name as webhook_name,
     part::{
+        delivery::delivery_state,
+        event_list::live_bar,
         name, payload,
         text::{self, counted},
         time,
@@ -20,8 +23,12 @@ use crate::{
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
+
+/// Characters of the body that are shown as they are sent.
+const BODY_CHARS: usize = 20_000;
 
 /// Shows a delivery.
 pub(crate) async fn show(
@@ -37,9 +44,24 @@ pub(crate) async fn show(
     let emitters = [delivery.event.emitter.clone()];
     let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let event = serde_json::from_str(delivery.event.event.get()).unwrap_or_default();
-    let part = |_: &str| address::of_event(&delivery.event.emitter, &delivery.event.id);
+    // Of the delivery's own copy: the event itself may not be kept any more.
+    let part = |pointer: &str| {
+        let pointer: String = byte_serialize(pointer.as_bytes()).collect();
+        format!("?at={pointer}")
+    };
+    let at = visitor.parameter("at").unwrap_or_default();
+    let body_tree = Tree {
+        part: Some(&part),
+        name: "event",
+        at: &at,
+        from: Some(visitor.first_child()),
+        raw: None,
+    };
+    let is_pending = delivery.state == DeliveryState::Pending;
     let body = html! {
+        @if is_pending { (live_bar()) }
         p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href={ "/webhooks/" (webhook.id) } { (text::line(webhook_name(&webhook))) } }
+        div data-part="delivery" {
         header.title {
             h1 { "Delivery" }
             (delivery_state(delivery.state))
@@ -55,11 +77,29 @@ pub(crate) async fn show(
         (facts(&delivery, &names, &visitor))
         h2 { "Attempts" }
         (attempts(&delivery, &webhook.url, visitor.now_ms))
+        }
         h2 { "Body" }
-        (Tree { part: &part, name: "event", at: "", from: None }.markup(&event))
+        (body_tree.part_of(&event, &format!("/deliveries/{id}")))
+        (as_sent(delivery.event.event.get()))
     };
-    Ok(Page::of(Section::Deliveries, "Delivery", body)
-        .command(format!("headwater deliveries describe {id}")))
+    let page = Page::of(Section::Deliveries, "Delivery", body)
+        .command(format!("headwater deliveries describe {id}"));
+    Ok(match is_pending {
+        true => page.changing(&Topic::Webhooks, &visitor),
+        false => page,
+    })
+}
+
+/// The bytes that every attempt sends.
+fn as_sent(body: &str) -> Markup {
+    let (shown, is_cut) = text::cut(body, BODY_CHARS);
+    html! {
+        details.further {
+            summary { "As it is sent (" (text::bytes(body.len())) ")" }
+            (payload::block(html! { pre tabindex="0" { (text::value(shown)) @if is_cut { "…" } } }))
+            @if is_cut { p.note { "The rest is left out here: " code { "headwater deliveries describe" } " with " code { "--json" } " has all of it." } }
+        }
+    }
 }
 
 /// Gives a delivery up.

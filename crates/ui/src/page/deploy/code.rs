@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::{error::Invalid, prop::ConfiguredProps};
-use headwater_platform::{CallTarget, ComponentInput, ComponentRef, PlatformError};
+use headwater_platform::{CallTarget, ComponentInput, ComponentRef, PlatformError, SavedComponent};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
-    card::address,
     component::check_type,
+    event::Sent,
     failure::{Failure, NOT_SAVED, NOT_TRIED},
+    findings::Findings,
     syntax::Fault,
     templates::{TEMPLATES, template},
     trial::{self, Tried},
-    wizard::workspace_of,
+    wizard::{Wizard, workspace_of},
 };
 use crate::{
-    assets::EDITOR,
+    assets::{EDITOR, FORMS},
     fields::Fields,
+    form::{Entered, Wrong, missing},
     part::{
         icon::{Icon, icon},
         text,
@@ -36,18 +38,27 @@ pub(crate) struct Written {
     pub(crate) code: String,
     #[serde(default)]
     pub(crate) action: String,
+    #[serde(flatten)]
+    pub(crate) event: Sent,
 }
 
 /// Shows the editor with a template.
-pub(crate) async fn show(visitor: Visitor) -> PageReply {
+pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let chosen = visitor
         .parameter("template")
         .and_then(|slug| template(&slug));
     let chosen = chosen.unwrap_or(&TEMPLATES[0]);
-    Ok(page(&visitor, chosen.code, Some(chosen.slug), None))
+    let event = Sent::default().field(&ui, &visitor, None).await?;
+    let shown = Shown {
+        code: chosen.code,
+        template: Some(chosen.slug),
+        event,
+        above: None,
+    };
+    Ok(page(&visitor, &shown))
 }
 
-/// Builds and saves the component, and goes on to its props.
+/// Builds and saves the component, and goes on to its props, or runs it once.
 pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
@@ -58,46 +69,92 @@ pub(crate) async fn submit(
     let saved = ui
         .platform
         .save_component(visitor.caller(), &input, workspace);
-    let component = match saved.await {
+    let (above, status) = match saved.await {
         Ok(kept) => {
             check_type(&kept.component)?;
-            kept.component
+            if given.action != "try" {
+                let target = Wizard::with_code(&visitor, None, &kept.component.id);
+                return Ok(see_other(&target));
+            }
+            let props = &kept.component.description.props;
+            let lacking = missing(
+                props,
+                &ConfiguredProps::new(),
+                |_| false,
+                |app| ui.app_name(app).to_owned(),
+            );
+            if !lacking.is_empty() {
+                return asked(&ui, &visitor, kept.component, (&given, lacking)).await;
+            }
+            attempt(&ui, &visitor, &kept.component, &given).await?
         }
-        Err(error) => {
-            let failed = failed(error, NOT_SAVED, &given.code)?;
-            let page = page(&visitor, &given.code, None, Some(failed));
-            return Ok(page
-                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
-                .into_response());
-        }
+        Err(error) => refused(failed(error, NOT_SAVED, &given.code)?),
     };
-    if given.action != "try" {
-        return Ok(see_other(&visitor.to(&address(component.id.as_str()))));
-    }
-    let hooks = component.description.hooks;
+    let shown = Shown {
+        code: &given.code,
+        template: None,
+        event: given.event.field(&ui, &visitor, None).await?,
+        above: Some(above),
+    };
+    Ok(page(&visitor, &shown).with_status(status).into_response())
+}
+
+fn refused(told: Markup) -> (Markup, StatusCode) {
+    (told, StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+/// Runs the code once.
+async fn attempt(
+    ui: &Arc<Ui>,
+    visitor: &Visitor,
+    component: &SavedComponent,
+    given: &Written,
+) -> Result<(Markup, StatusCode), Problem> {
     let target = CallTarget {
-        component: ComponentRef::Id(component.id),
-        workspace_id: workspace_of(&visitor),
+        component: ComponentRef::Id(component.id.clone()),
+        workspace_id: workspace_of(visitor),
         source_id: None,
         configured_props: ConfiguredProps::new(),
     };
-    match ui
-        .platform
-        .try_source(visitor.caller(), &target, None)
-        .await
-    {
+    let tried = match given.event.value(ui, visitor, None).await {
+        Ok(event) => {
+            let tried = ui.platform.try_source(visitor.caller(), &target, event);
+            tried.await
+        }
+        Err(error) => Err(error),
+    };
+    Ok(match tried {
         Ok(report) => {
-            let tried = trial::result(&report, Tried::Draft(hooks), None);
-            Ok(page(&visitor, &given.code, None, Some(tried)).into_response())
+            let hooks = component.description.hooks;
+            let result = trial::result(&report, Tried::Draft(hooks), None);
+            (result, StatusCode::OK)
         }
-        Err(error) => {
-            let failed = failed(error, NOT_TRIED, &given.code)?;
-            let page = page(&visitor, &given.code, None, Some(failed));
-            Ok(page
-                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
-                .into_response())
-        }
-    }
+        Err(error) => refused(failed(error, NOT_TRIED, &given.code)?),
+    })
+}
+
+/// The form of the values that a trial needs, beside the code.
+async fn asked(
+    ui: &Arc<Ui>,
+    visitor: &Visitor,
+    component: SavedComponent,
+    (given, wrong): (&Written, Vec<Wrong>),
+) -> FormReply {
+    let wizard = Wizard {
+        action: Wizard::with_code(visitor, None, &component.id),
+        code: Some(component.code.clone()),
+        component,
+        source: None,
+        workspace: workspace_of(visitor),
+    };
+    let findings = Findings {
+        wrong,
+        ..Findings::default()
+    };
+    let mut entered = Entered::default();
+    given.event.keep(&mut entered);
+    let page = wizard.page(ui, visitor, &entered, &findings).await?;
+    Ok(page.into_response())
 }
 
 /// The code as it is saved. Browsers end lines with two characters.
@@ -136,13 +193,13 @@ pub(crate) fn failed(error: PlatformError, title: &str, code: &str) -> Result<Ma
     })
 }
 
-/// The field that code is written in. Without script, the Tab key leaves it.
-pub(crate) fn editor(code: &str) -> Markup {
+/// The field that code is written in. Without script, the Tab key leaves it. A browser keeps a draft of what is not saved.
+pub(crate) fn editor(code: &str, is_saved: bool) -> Markup {
     html! {
         div.code-field {
             label for="code" { "Code" }
             textarea.code #code name="code" rows=(code.lines().count().clamp(18, 40)) required spellcheck="false" autocomplete="off" autocapitalize="off" wrap="off"
-                data-editor=(EDITOR.path()) data-language="javascript" {
+                data-editor=(EDITOR.path()) data-language="javascript" data-script=(FORMS.path()) data-draft=(if is_saved { "saved" } else { "open" }) {
                 "\n" (code)
             }
             p.hint.note data-editor-note hidden { kbd { "Tab" } " indents; " kbd { "Esc" } ", then " kbd { "Tab" } " leaves the editor. " kbd { "Ctrl" } "+" kbd { "S" } " saves, " kbd { "Ctrl" } "+" kbd { "Enter" } " tries, " kbd { "Ctrl" } "+" kbd { "F" } " searches." }
@@ -150,22 +207,34 @@ pub(crate) fn editor(code: &str) -> Markup {
     }
 }
 
-fn page(visitor: &Visitor, code: &str, chosen: Option<&str>, failed: Option<Markup>) -> Page {
+/// The parts of the page that differ.
+struct Shown<'a> {
+    code: &'a str,
+    /// The template that the code is, untouched.
+    template: Option<&'static str>,
+    /// The field of the event for a trial.
+    event: Markup,
+    /// The end of a trial, or the reason why something was not done.
+    above: Option<Markup>,
+}
+
+fn page(visitor: &Visitor, shown: &Shown<'_>) -> Page {
     let body = html! {
         p.crumbs { a href=(visitor.to("/deploy")) { "Deploy" } }
         h1 { "Write a source" }
-        @if let Some(failed) = failed { (failed) }
+        @if let Some(above) = &shown.above { (above) }
         nav aria-label="Templates" {
             ul.chips {
                 @for template in &TEMPLATES {
                     li {
-                        a href=(visitor.with(&[("template", Some(template.slug))])) aria-current=[(chosen == Some(template.slug)).then_some("true")] { (template.name) }
+                        a href=(visitor.with(&[("template", Some(template.slug))])) aria-current=[(shown.template == Some(template.slug)).then_some("true")] { (template.name) }
                     }
                 }
             }
         }
         form method="post" action=(visitor.to("/deploy/code")) data-busy="Building…" {
-            (editor(code))
+            (editor(shown.code, shown.template.is_some()))
+            (shown.event)
             div.actions {
                 button.primary name="action" value="save" data-saves { (icon(Icon::Next)) "Save, then its values" }
                 button name="action" value="try" data-tests { (icon(Icon::Play)) "Try it" }

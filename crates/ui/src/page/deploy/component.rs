@@ -7,7 +7,7 @@ use axum::{
     extract::{Path, State},
     response::IntoResponse as _,
 };
-use headwater_model::component::ComponentType;
+use headwater_model::{component::ComponentType, id::SourceId};
 use headwater_platform::{ComponentRef, SavedComponent};
 use url::form_urlencoded;
 
@@ -35,11 +35,28 @@ pub(crate) async fn show(
         return Ok(npm::ask(&visitor, &reference).into_response());
     }
     let wizard = wizard(&ui, &visitor, &reference).await?;
-    let entered = Entered::linked(parameters(&visitor));
+    let mut entered = match visitor.parameter("like") {
+        Some(source) => like(&ui, &visitor, &wizard, &source).await?,
+        None => Entered::default(),
+    };
+    entered.overlay(Entered::linked(parameters(&visitor)));
     let page = wizard
         .page(&ui, &visitor, &entered, &Findings::default())
         .await?;
     Ok(page.into_response())
+}
+
+/// The values of a source, for another one like it. Its secrets have to be entered again.
+async fn like(
+    ui: &Ui,
+    visitor: &Visitor,
+    wizard: &Wizard,
+    source: &str,
+) -> Result<Entered, Problem> {
+    let unknown = || Problem::not_found("source", source);
+    let id: SourceId = source.parse().map_err(|_| unknown())?;
+    let view = ui.platform.source(visitor.caller(), &id).await?;
+    Ok(wizard.like(view))
 }
 
 /// Loads what the form asks for, or deploys.
@@ -53,7 +70,7 @@ pub(crate) async fn submit(
         return npm::build(&ui, &visitor, &reference).await;
     }
     let wizard = wizard(&ui, &visitor, &reference).await?;
-    submission::answer(&ui, &visitor, &wizard, Entered::new(fields)).await
+    submission::answer(&ui, &visitor, wizard, Entered::new(fields)).await
 }
 
 async fn wizard(ui: &Ui, visitor: &Visitor, reference: &str) -> Result<Wizard, Problem> {
@@ -64,13 +81,24 @@ async fn wizard(ui: &Ui, visitor: &Visitor, reference: &str) -> Result<Wizard, P
         .component(visitor.caller(), &found, workspace.clone())
         .await?;
     check_type(&component)?;
+    let code = has_code(visitor).then(|| component.code.clone());
+    // Of the same workspace; without the values that the form has now.
+    let action = match code {
+        Some(_) => Wizard::with_code(visitor, None, &component.id),
+        None => visitor.to(visitor.path()),
+    };
     Ok(Wizard {
         component,
         source: None,
         workspace,
-        // Of the same workspace; without the values that the form has now.
-        action: visitor.to(visitor.path()),
+        action,
+        code,
     })
+}
+
+/// Whether the code stands beside the form.
+pub(crate) fn has_code(visitor: &Visitor) -> bool {
+    visitor.parameter("with").as_deref() == Some("code")
 }
 
 /// Only sources are deployed.

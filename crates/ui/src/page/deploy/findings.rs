@@ -6,6 +6,7 @@ use headwater_model::{
     prop::{PropDefinition, PropKind},
 };
 use headwater_platform::{PlatformError, TrialReport};
+use maud::Markup;
 
 use super::failure::{Failure, is_of_account};
 use crate::{
@@ -21,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) failure: Option<Broken>,
     /// The end of a trial.
     pub(crate) trial: Option<Box<TrialReport>>,
+    /// The reason why the code beside the form was not saved.
+    pub(crate) unsaved: Option<Markup>,
 }
 
 /// An error of the component's code.
@@ -46,7 +49,7 @@ impl Findings {
 
     /// Whether there is nothing to tell.
     pub(super) fn is_fine(&self) -> bool {
-        self.wrong.is_empty() && self.failure.is_none()
+        self.wrong.is_empty() && self.failure.is_none() && self.unsaved.is_none()
     }
 
     pub(super) fn status(&self) -> StatusCode {

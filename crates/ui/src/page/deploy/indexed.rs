@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headwater_model::page::PageRequest;
+use headwater_model::{component::ComponentType, page::PageRequest};
 use headwater_platform::{ComponentFilter, IndexedComponent};
 use maud::{Markup, html};
 
@@ -11,7 +11,10 @@ use super::{
     npm::build_form,
 };
 use crate::{
-    part::text::{self, counted},
+    part::{
+        code::{copyable, quoted},
+        text::{self, counted},
+    },
     query::ROWS,
     state::Ui,
     visit::Visitor,
@@ -61,7 +64,9 @@ fn card(visitor: &Visitor, component: &IndexedComponent) -> Markup {
             h3 { (text::line(component.name)) }
             p.note { code { (text::line(component.key)) } " " (text::line(component.version)) " · " code { (text::line(component.package)) } }
             @if !about.is_empty() { p { (short(about)) } }
-            (build_form(&address, html! { button { "Set it up" span.unseen { ": " (text::line(component.name)) } } }))
+            @if component.component_type == ComponentType::Source { (build_form(&address, html! { button { "Set it up" span.unseen { ": " (text::line(component.name)) } } })) }
+            @else if component.package.is_empty() { p.note { "The node brings it along: steps of workflows name it by its key." } }
+            @else { (copyable(&format!("headwater run-action {}", quoted(&component.specifier())))) }
         }
     }
 }

@@ -51,10 +51,32 @@ const PACKAGES: [(&str, &str); 9] = [
 ];
 /// The parameter of an address that asks for drafts as well.
 const DRAFTS: &str = "drafts";
+/// The kinds of components that are searched, by their names in addresses.
+const KINDS: [(&str, ComponentType, &str); 2] = [
+    ("source", ComponentType::Source, "Sources"),
+    ("action", ComponentType::Action, "Actions"),
+];
+
+/// The words, the app and the kind that are searched.
+struct Search<'a> {
+    query: &'a str,
+    app: Option<&'a str>,
+    kind: ComponentType,
+}
+
 /// Lists components.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let query = visitor.parameter("q").unwrap_or_default();
     let app = visitor.parameter("app");
+    let named = visitor.parameter("kind");
+    let kind = KINDS
+        .iter()
+        .find(|(name, _, _)| named.as_deref() == Some(name));
+    let search = Search {
+        query: &query,
+        app: app.as_deref(),
+        kind: kind.map_or(ComponentType::Source, |(_, kind, _)| *kind),
+    };
     let package = package_of(&query);
     let found = match &package {
         Some(specifier) => match ui
@@ -68,17 +90,19 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             }
             Err(error) => return Err(error.into()),
         },
-        None => components(&ui, &visitor, &query, app.as_deref()).await?,
+        None => components(&ui, &visitor, &search).await?,
     };
     let is_paged = ["after", "before", DRAFTS].map(|name| visitor.parameter(name));
-    let is_first_view =
-        query.trim().is_empty() && app.is_none() && is_paged.iter().all(Option::is_none);
+    let is_first_view = query.trim().is_empty()
+        && app.is_none()
+        && kind.is_none()
+        && is_paged.iter().all(Option::is_none);
     let body = html! {
         header.title {
             h1 { "Deploy a source" }
             div.actions { a.button href=(visitor.to("/deploy/code")) { "Write one" } }
         }
-        (search_form(&visitor, &query, app.as_deref()))
+        (search_form(&visitor, &search))
         (found)
         @if is_first_view { (beginnings(&visitor)) }
     };
@@ -99,13 +123,21 @@ fn package_of(query: &str) -> Option<String> {
     is_scoped.then(|| format!("npm:{query}"))
 }
 
-fn search_form(visitor: &Visitor, query: &str, app: Option<&str>) -> Markup {
+fn search_form(visitor: &Visitor, search: &Search<'_>) -> Markup {
+    let &Search { query, app, kind } = search;
     html! {
         form.filters role="search" action="/deploy" {
             @if let Some(workspace) = &visitor.workspace { input type="hidden" name="workspace" value=(workspace); }
             label { span.unseen { "Words, or a package" } input.wide type="search" name="q" value=(query) placeholder="Words, or npm:@pipedream/gitlab" autocomplete="off"; }
             label { span.unseen { "App" } input name="app" value=(app.unwrap_or_default()) placeholder="App, such as github" autocomplete="off"; }
+            label {
+                span.unseen { "Kind" }
+                select name="kind" { @for (name, of, words) in KINDS { option value=(name) selected[of == kind] { (words) } } }
+            }
             button { "Search" }
+        }
+        @if kind == ComponentType::Action {
+            p.note { "Actions are not deployed: steps of workflows use them by their keys, and the command of each runs it once." }
         }
     }
 }
@@ -113,16 +145,16 @@ fn search_form(visitor: &Visitor, query: &str, app: Option<&str>) -> Markup {
 async fn components(
     ui: &Ui,
     visitor: &Visitor,
-    query: &str,
-    app: Option<&str>,
+    search: &Search<'_>,
 ) -> Result<Markup, PlatformError> {
+    let &Search { query, app, kind } = search;
     let mut filter = ComponentFilter {
         words: query.split_whitespace().map(str::to_owned).collect(),
         app: app
             .map(str::trim)
             .filter(|app| !app.is_empty())
             .map(str::to_owned),
-        component_type: Some(ComponentType::Source),
+        component_type: Some(kind),
         of_sources: false,
     };
     let is_search = !filter.words.is_empty() || filter.app.is_some();
@@ -150,6 +182,7 @@ async fn components(
     let ends = Ends::of(&found, |component| component.id.as_str());
     Ok(html! {
         @if !found.items.is_empty() { (cards(ui, visitor, &found)) (pager(visitor, &ends)) }
+        @else if kind == ComponentType::Action && !is_search { p { "No action of yours is saved, and the registry of this node has none. Words find those of npm packages." } }
         @else if !is_search { p { "No source of yours has a component yet, and the registry of this node has none. Begin with one of these." } }
         @else if indexed.is_none() { (nothing()) }
         (drafts(visitor, all.total_count.saturating_sub(found.total_count)))
@@ -198,9 +231,13 @@ fn card(ui: &Ui, visitor: &Visitor, component: &ListedComponent) -> Markup {
     } else {
         component.id.as_str()
     });
+    let is_deployed = about.component_type == ComponentType::Source;
     html! {
         li.card {
-            h2 { a href=(visitor.to(&address)) { (text::line(&about.name)) } }
+            h2 {
+                @if is_deployed { a href=(visitor.to(&address)) { (text::line(&about.name)) } }
+                @else { (text::line(&about.name)) }
+            }
             p.note {
                 code { (text::line(&reference)) }
                 @if let Some(version) = &about.version { " " (text::line(version)) }
@@ -209,7 +246,11 @@ fn card(ui: &Ui, visitor: &Visitor, component: &ListedComponent) -> Markup {
             }
             @if let Some(text) = &about.description { p { (short(text)) } }
             p.note { (needs(ui, about)) }
-            a.button href=(visitor.to(&address)) { "Set it up" span.unseen { ": " (text::line(&about.name)) } }
+            @if is_deployed {
+                a.button href=(visitor.to(&address)) { "Set it up" span.unseen { ": " (text::line(&about.name)) } }
+            } @else {
+                (copyable(&format!("headwater run-action {}", quoted(&reference))))
+            }
         }
     }
 }

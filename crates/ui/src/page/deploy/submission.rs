@@ -10,6 +10,7 @@ use headwater_platform::{
 use serde_json::Value;
 
 use super::{
+    event::Sent,
     failure::NOT_TRIED,
     findings::{Findings, unless_ours},
     options::{Renewed, load, renew},
@@ -67,9 +68,19 @@ impl<'a> Action<'a> {
 pub(crate) async fn answer(
     ui: &Arc<Ui>,
     visitor: &Visitor,
-    wizard: &Wizard,
+    mut wizard: Wizard,
     mut entered: Entered,
 ) -> FormReply {
+    let unsaved = wizard.take_code(ui, visitor, &entered).await?;
+    let wizard = &wizard;
+    if unsaved.is_some() {
+        let findings = Findings {
+            unsaved,
+            ..Findings::default()
+        };
+        let page = wizard.page(ui, visitor, &entered, &findings).await?;
+        return Ok(page.into_response());
+    }
     let action = entered.text("action").unwrap_or_default().to_owned();
     let action = Action::of(&action);
     let renewed = if action == Action::Show {
@@ -172,11 +183,15 @@ async fn attempt(
         configured_props: given.values,
         ..wizard.target(entered)
     };
-    match ui
-        .platform
-        .try_source(visitor.caller(), &target, None)
-        .await
-    {
+    let sent = Sent::of(entered);
+    let tried = match sent.value(ui, visitor, target.source_id.as_ref()).await {
+        Ok(event) => {
+            let tried = ui.platform.try_source(visitor.caller(), &target, event);
+            tried.await
+        }
+        Err(error) => Err(error),
+    };
+    match tried {
         Ok(report) => Ok(Findings {
             trial: Some(Box::new(report)),
             ..Findings::default()

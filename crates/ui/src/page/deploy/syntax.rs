@@ -4,7 +4,7 @@ use headwater_model::outcome::ComponentError;
 use maud::{Markup, html};
 
 use crate::part::{
-    excerpt::Window,
+    excerpt,
     icon::{Icon, icon},
     text,
 };
@@ -42,36 +42,10 @@ impl Fault {
         html! {
             section.summary-of-errors role="alert" tabindex="-1" #errors data-fault-line=(self.line) data-fault-column=(self.column) {
                 h2 { (icon(Icon::Failed)) "Line " (self.line) ", column " (self.column) ": " (text::value(&self.message)) }
-                pre tabindex="0" { (text::value(&self.excerpt(code))) }
+                pre tabindex="0" { (text::value(&excerpt::around(code, (self.line, self.column), AROUND))) }
                 p { (title) "." }
             }
         }
-    }
-
-    /// The lines around the fault with their numbers, and a mark below its column.
-    fn excerpt(&self, code: &str) -> String {
-        let first = self.line.saturating_sub(AROUND).max(1);
-        let last = self.line + AROUND;
-        let width = last.to_string().len();
-        let lines = code.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let shown: Vec<_> = lines
-            .filter(|(number, _)| (first..=last).contains(number))
-            .collect();
-        let window = Window::around(self.column, shown.iter().map(|(_, line)| *line));
-        let mut excerpt = Vec::new();
-        for (number, line) in shown {
-            excerpt.push(format!("{number:width$} | {}", window.of(line)));
-            if number == self.line {
-                // Tabs stay, so that the mark is below its character.
-                let before = line.chars().take(self.column.saturating_sub(1));
-                let before: String = before
-                    .map(|char| if char == '\t' { '\t' } else { ' ' })
-                    .collect();
-                let mark = window.mark(&format!("{before}^"));
-                excerpt.push(format!("{:width$} | {mark}", ""));
-            }
-        }
-        excerpt.join("\n")
     }
 }
 
@@ -98,7 +72,11 @@ mod tests {
             ("Expected ';'", 2, 4)
         );
         assert_eq!(
-            fault.excerpt("one\n\tab cd\nthree\nfour\nfive"),
+            excerpt::around(
+                "one\n\tab cd\nthree\nfour\nfive",
+                (fault.line, fault.column),
+                AROUND
+            ),
             "1 | one\n2 | \tab cd\n  | \t  ^\n3 | three\n4 | four"
         );
     }
@@ -108,7 +86,7 @@ mod tests {
         let told = "Expected ';'\n    at component.mjs:1:5001";
         let fault = Fault::of(&error("SyntaxError", told)).unwrap();
         let code = format!("{}X{}", "a".repeat(5_000), "b".repeat(5_000));
-        let excerpt = fault.excerpt(&code);
+        let excerpt = excerpt::around(&code, (fault.line, fault.column), AROUND);
         let (line, mark) = excerpt.split_once('\n').unwrap();
         assert!(excerpt.len() < 400, "{excerpt}");
         let at = mark.chars().position(|char| char == '^');

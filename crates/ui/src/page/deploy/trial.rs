@@ -132,12 +132,13 @@ fn channel(emit: &Emit) -> Option<&str> {
 
 fn value(emit: &Emit) -> Markup {
     let value: Value = serde_json::from_str(emit.event.get()).unwrap_or_default();
-    let part = |_: &str| "#trial".to_owned();
+    // Nothing of a trial is kept.
     let tree = Tree {
-        part: &part,
+        part: None,
         name: "event",
         at: "",
         from: None,
+        raw: None,
     };
     tree.markup(&value)
 }

@@ -14,11 +14,13 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
+    event::Sent,
     findings::{Broken, Findings},
     trial::{self, Tried},
 };
 use crate::{
     address::Address as _,
+    assets::FORMS,
     form::{Entered, fill, read_all},
     page::accounts::uses::{can_be_checked, proof},
     part::{
@@ -49,6 +51,8 @@ pub(crate) struct Wizard {
     pub(crate) workspace: Option<WorkspaceId>,
     /// The address that the form is sent to.
     pub(crate) action: String,
+    /// The code as it is written, where it stands beside the form.
+    pub(crate) code: Option<String>,
 }
 
 impl Wizard {
@@ -112,6 +116,25 @@ impl Wizard {
         entered
     }
 
+    /// The fields with the values of another source of the component.
+    pub(super) fn like(&self, view: SourceView) -> Entered {
+        let name = format!("{} copy", view.source.spec.name);
+        let additional = serde_json::to_string(&view.source.spec.dynamic_props);
+        let former = Self {
+            component: self.component.clone(),
+            source: Some(view),
+            workspace: None,
+            action: String::new(),
+            code: None,
+        };
+        let mut entered = former.stored();
+        entered.set_text("name", name);
+        if self.description().has_additional_props {
+            entered.set_text(ADDITIONAL, additional.unwrap_or_default());
+        }
+        entered
+    }
+
     /// The page of the form.
     pub(crate) async fn page(
         &self,
@@ -127,24 +150,31 @@ impl Wizard {
             Some(view) => format!("Edit {}", view.source.spec.name),
             None => format!("Deploy {}", self.description().name),
         };
+        let source = self.source.as_ref().map(|view| &view.source.id);
+        let event = Sent::of(entered).field(ui, visitor, source).await?;
         let body = html! {
             (self.head(&title))
+            @if let Some(unsaved) = &findings.unsaved { (unsaved) }
             (summary(&props, &findings.wrong))
             (failure(findings))
             @if let Some(report) = &findings.trial { (trial::result(report, Tried::Draft(self.description().hooks), Some(FORM))) }
-            form.props #(FORM) method="post" action=(self.action) data-props {
+            form.props.with-code[self.code.is_some()] #(FORM) method="post" action=(self.action) data-props data-script=(FORMS.path()) {
                 // The first button is the one that the Enter key presses.
                 button.unseen name="action" value="deploy" tabindex="-1" aria-hidden="true" { (self.verb()) }
                 (self.carried(entered, &props))
-                div data-fields { (fields(&props, entered, &findings.wrong, &around)) }
-                (self.further(entered))
-                div.actions {
-                    button.primary name="action" value="deploy" { (icon(Icon::Ok)) (self.verb()) }
-                    button name="action" value="try" { (icon(Icon::Play)) "Try it" }
-                    @if self.description().has_additional_props {
-                        button name="action" value="reload" { "Apply and show more fields" }
+                @if let Some(code) = &self.code { (self.beside(code)) }
+                div {
+                    div data-fields { (fields(&props, entered, &findings.wrong, &around)) }
+                    (event)
+                    (self.further(entered))
+                    div.actions {
+                        button.primary name="action" value="deploy" { (icon(Icon::Ok)) (self.verb()) }
+                        button name="action" value="try" data-tests { (icon(Icon::Play)) "Try it" }
+                        @if self.description().has_additional_props {
+                            button name="action" value="reload" { "Apply and show more fields" }
+                        }
+                        a.button.quiet href=(self.back()) { "Cancel" }
                     }
-                    a.button.quiet href=(self.back()) { "Cancel" }
                 }
             }
         };
@@ -246,6 +276,15 @@ impl Wizard {
         }
     }
 
+    /// The address of the form, to come back to: with the values of a link, or of code that was just saved.
+    fn place(&self, visitor: &Visitor) -> String {
+        let path = self.action.split('?').next();
+        match path == Some(visitor.path()) {
+            true => visitor.location.clone(),
+            false => self.action.clone(),
+        }
+    }
+
     /// The things that the fields offer.
     async fn surroundings(
         &self,
@@ -285,7 +324,7 @@ impl Wizard {
         let apps = props.iter().filter_map(PropDefinition::app);
         let apps = apps.map(|app| (app.to_owned(), ui.app_name(app).to_owned()));
         Ok(Surroundings {
-            form: visitor.location.clone(),
+            form: self.place(visitor),
             apps: apps.collect(),
             accounts,
             stores,

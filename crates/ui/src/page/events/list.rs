@@ -17,6 +17,7 @@ use crate::{
     part::{
         code::quoted,
         empty::empty,
+        event_list::live_bar,
         event_row,
         icon::{Icon, icon},
         marked::marked,
@@ -29,6 +30,7 @@ use crate::{
     query::ROWS,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -65,23 +67,29 @@ pub(super) async fn page(
     let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let workspace = visitor.workspace.clone();
     let named = ui.platform.event_views(visitor.caller(), workspace).await?;
+    // A search by words would be done anew for each run of anything.
+    let is_followed = wanted.is_of_everything() && wanted.after.is_empty();
     let body = html! {
         header.title { h1 { "Events" } }
         (views::links(visitor, &named, wanted))
         (form(wanted, visitor, wrong.as_deref()))
         @if wanted.filters() { (views::form(visitor, wanted, unsaved)) }
-        @if let Some(found) = &found { (results(found, &names, wanted, visitor)) }
+        @if is_followed { (live_bar()) }
+        @if let Some(found) = &found { div data-part="events" { (results(found, &names, wanted, visitor)) } }
     };
-    let query = url::form_urlencoded::Serializer::new(String::new())
-        .append_pair("q", &wanted.words)
-        .extend_pairs(wanted.paths.iter().map(|path| ("path", path)))
-        .extend_pairs(wanted.times(visitor.now_ms))
-        .finish();
-    let request = format!("{}/v1/events?{query}", ui.platform.config().public_url);
-    Ok(Page::of(Section::Events, "Events", body).command(format!(
+    let request = format!(
+        "{}/v1/events?{}",
+        ui.platform.config().public_url,
+        wanted.request(visitor)
+    );
+    let page = Page::of(Section::Events, "Events", body).command(format!(
         "curl -H \"Authorization: Bearer $HEADWATER_API_KEY\" {}",
-        quoted(&request)
-    )))
+        quoted(request.trim_end_matches('?'))
+    ));
+    Ok(match is_followed {
+        true => page.changing(&Topic::Runs, visitor),
+        false => page,
+    })
 }
 
 fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
@@ -107,8 +115,7 @@ fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
 
 fn results(found: &FoundEvents, names: &KnownNames, wanted: &Wanted, visitor: &Visitor) -> Markup {
     let is_filtered = wanted.filters();
-    let words = wanted.words.split_whitespace().map(str::to_lowercase);
-    let words: Vec<String> = words.collect();
+    let words = wanted.marked_words();
     html! {
         @if is_filtered {
             p.note role="status" { "Searched " (grouped(found.scanned.into())) " of " (grouped(found.kept_at_most)) " kept." }
@@ -146,7 +153,7 @@ fn row(event: &FoundEvent, names: &KnownNames, words: &[String], visitor: &Visit
     };
     let place = format!("{}@{emitter}", event.id);
     html! {
-        tr {
+        tr data-row=(place) {
             (selection::cell(visitor, Some(&place), &event.id.to_string()))
             td.narrow { (time::ago(event.indexed_at_ms, visitor.now_ms)) }
             th scope="row" {

@@ -66,7 +66,7 @@ impl Neighbours {
 }
 
 /// A page of an emitter's events, newest first.
-async fn events(
+pub(super) async fn events(
     ui: &Ui,
     caller: &Caller,
     emitter: &EmitterId,

@@ -42,6 +42,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let events = wanted(&visitor)?;
     let dry = ReplayEvents {
         events: events.clone(),
+        only: None,
         is_dry: true,
     };
     let replayed = ui.platform.replay_events(visitor.caller(), dry).await?;
@@ -63,6 +64,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         section: Section::Events,
         title: format!("Send {count} again?"),
         button: "Send again",
+        busy: "Sending again…",
         consequences: consequences(&replayed),
         rows,
         list: "/events",
@@ -79,6 +81,7 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let request = ReplayEvents {
         events: wanted(&visitor)?,
+        only: None,
         is_dry: false,
     };
     let replayed = ui.platform.replay_events(visitor.caller(), request).await?;
@@ -158,7 +161,8 @@ fn receiver(listener: &ReplayListener) -> Markup {
     }
 }
 
-fn told(replayed: &EventsReplayed) -> String {
+/// The extent of a replay in words.
+pub(super) fn told(replayed: &EventsReplayed) -> String {
     let listeners = replayed.listeners.iter().filter(|one| one.reached > 0);
     let listeners = listeners.count() as u64 + replayed.others;
     let mut told = format!(

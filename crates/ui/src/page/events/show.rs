@@ -9,42 +9,30 @@ use axum::{
 };
 use headwater_model::{
     channel::Channel,
-    event::{Event, EventRef},
-    id::{EmitterId, EventId, ListenerId},
-    page::{Page as Listed, PageRequest},
+    event::EventRef,
+    id::{EmitterId, EventId},
 };
-use headwater_platform::{
-    CappedCount, DeliveryFilter, FoundDeliveries, KnownNames, ListenerRun, LoggedEvent,
-};
+use headwater_platform::{LoggedEvent, PlatformError};
 use maud::{Markup, html};
-use serde_json::Value;
 
-use super::neighbours::Neighbours;
+use super::{caused::Caused, gone, neighbours::Neighbours, value};
 use crate::{
     address::{self, Address as _},
-    page::{
-        deliveries::list::{capped, is_retryable},
-        runs::show::delivery_state,
-        webhooks::show::answer,
-    },
     part::{
         code::copyable,
+        event_list::live_bar,
         event_row::summary,
         icon::{Icon, icon},
-        name::{self, named},
-        payload,
+        name, payload,
         text::{self, bytes},
         time,
-        tree::Tree,
     },
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
-
-/// Runs and deliveries that are shown; the lists have the others.
-const SHOWN: u32 = 20;
 
 /// Shows an event.
 pub(crate) async fn show(
@@ -53,52 +41,26 @@ pub(crate) async fn show(
     Path((emitter, event)): Path<(String, String)>,
 ) -> PageReply {
     let of = reference(&emitter, &event)?;
-    let logged = ui.platform.event(visitor.caller(), &of).await?;
-    let first = PageRequest::first(SHOWN);
-    let runs = ui
-        .platform
-        .event_runs(visitor.caller(), &of, &first)
-        .await?;
-    let first = PageRequest::first(SHOWN);
-    let deliveries = ui
-        .platform
-        .event_deliveries(visitor.caller(), &of, &first)
-        .await?;
-    let filter = DeliveryFilter {
-        emitter: Some(of.emitter.clone()),
-        event: Some(of.id),
-        ..DeliveryFilter::default()
+    let logged = match ui.platform.event(visitor.caller(), &of).await {
+        Ok(logged) => logged,
+        Err(PlatformError::EventGone { retained, .. }) => {
+            return gone::page(&ui, &visitor, &of, retained).await;
+        }
+        Err(error) => return Err(error.into()),
     };
-    let counts = ui
-        .platform
-        .count_deliveries(visitor.caller(), &filter)
-        .await?;
-    let webhooks = deliveries
-        .0
-        .items
-        .iter()
-        .map(|one| ListenerId::Webhook(one.webhook_id.clone()));
-    let listeners = runs.items.iter();
-    let listeners = listeners.map(|one| one.listener.clone().into());
-    let emitters = [of.emitter.clone()];
-    let names = ui
-        .platform
-        .names(visitor.caller(), emitters, webhooks.chain(listeners))
-        .await?;
+    let caused = Caused::by(&ui, &visitor, &of).await?;
     let channel = &logged.event.channel;
     let neighbours = Neighbours::of(&ui, visitor.caller(), &of, channel).await?;
     let base = of.emitter.address();
     let address = address::of_event(&of.emitter, &of.id);
     let body = html! {
-        p.crumbs { (name::emitter(&names, &of.emitter)) " / " a href={ (base) "/events" } { "Events" } }
+        p.crumbs { (name::emitter(&caused.names, &of.emitter)) " / " a href={ (base) "/events" } { "Events" } }
         header.title {
             h1 { (payload::inline(text::line(&summary(&logged.event)))) }
             div.actions {
                 a.button href={ (address) "/raw" } download { "Download" }
-                @if let Some(text) = as_parameter(&logged.event) {
-                    a.button href={ (base) "/run?event=" (text) } { (icon(Icon::Play)) "Run again with it" }
-                }
-                a.button href={ "/events/selected?act=replay&id=" (of.id) "%40" (of.emitter) } { (icon(Icon::Delivery)) "Send again" }
+                a.button href={ (base) "/run?event_id=" (of.id) } { (icon(Icon::Play)) "Run again with it" }
+                a.button href={ (address) "/replay" } { (icon(Icon::Delivery)) "Send again" }
                 a.button href={ (address) "/send" } { "Send to a URL" }
                 a.button href={ (address) "/fixture" } { (icon(Icon::Copy)) "As a test fixture" }
                 @if matches!(of.emitter, EmitterId::Source(_)) { a.button.danger href={ (address) "/delete" } { "Delete" } }
@@ -107,19 +69,26 @@ pub(crate) async fn show(
         (neighbours.links(&of.emitter))
         (facts(&logged, &of, &visitor))
         h2 { "Value" }
-        (value(&logged.event, &address, &visitor))
+        (value::shown(&logged.event, &of, &address, &visitor))
         (comparison(&address, neighbours.older.as_ref()))
+        (live_bar())
         h2 { "Deliveries" }
-        (delivered(&deliveries, is_retryable(&counts), &names, &of))
+        div data-part="deliveries" { (caused.delivered(&of, "No webhook was subscribed to it.")) }
         h2 { "Runs of listeners" }
-        (caused(&runs, &names, &visitor))
+        div data-part="runs" { (caused.ran(&visitor)) }
     };
-    Ok(Page::of(Section::Sources, summary(&logged.event), body)
-        .masked("Event")
-        .command(format!("headwater events {} --json", of.emitter)))
+    Ok(Page::of(
+        Section::of_emitter(&of.emitter),
+        summary(&logged.event),
+        body,
+    )
+    .masked("Event")
+    .changing(&Topic::Webhooks, &visitor)
+    .changing(&Topic::Runs, &visitor)
+    .command(format!("headwater events {} {} --json", of.emitter, of.id)))
 }
 
-/// The value of an event as it was emitted, for a file.
+/// The value of an event as it was emitted, or the part of it at a pointer, for a file.
 pub(crate) async fn raw(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
@@ -127,13 +96,18 @@ pub(crate) async fn raw(
 ) -> Result<Response, Problem> {
     let of = reference(&emitter, &event)?;
     let logged = ui.platform.event(visitor.caller(), &of).await?;
-    let mut response = logged.event.event.get().to_owned().into_response();
-    let name = format!("attachment; filename=\"{}-{}.json\"", of.emitter, of.id);
+    let at = visitor.parameter("at").unwrap_or_default();
+    let is_text = visitor.parameter("text").as_deref() == Some("true");
+    let file = value::file(&logged.event, &at, is_text);
+    let file = file.ok_or_else(|| Problem::not_found("part of the event", &at))?;
+    let mut response = file.into_response();
+    let (kind, ending) = match is_text {
+        true => ("text/plain; charset=utf-8", "txt"),
+        false => ("application/json", "json"),
+    };
+    let name = format!("attachment; filename=\"{}-{}.{ending}\"", of.emitter, of.id);
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Ok(name) = HeaderValue::try_from(name) {
         headers.insert(header::CONTENT_DISPOSITION, name);
     }
@@ -151,14 +125,6 @@ pub(super) fn reference(emitter: &str, event: &str) -> Result<EventRef, Problem>
     Ok(EventRef { emitter, id })
 }
 
-/// The event in an address, if it fits one.
-fn as_parameter(event: &Event) -> Option<String> {
-    const MOST_BYTES: usize = 2_000;
-    let text = event.event.get();
-    let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
-    (encoded.len() <= MOST_BYTES).then_some(encoded)
-}
-
 fn facts(logged: &LoggedEvent, of: &EventRef, visitor: &Visitor) -> Markup {
     let event = &logged.event;
     html! {
@@ -171,32 +137,11 @@ fn facts(logged: &LoggedEvent, of: &EventRef, visitor: &Visitor) -> Markup {
             dt { "Id" } dd { (copyable(&of.id.to_string())) }
             dt { "Size" } dd { (bytes(event.event.get().len())) }
             @if let Some(run) = &event.run_id { dt { "From" } dd { a href={ "/runs/" (run) } { "this run" } } }
+            @if let Some(trace) = &logged.origin.trace {
+                @let id = format!("{:032x}", trace.trace_id);
+                dt { "Trace" } dd { a href=(address::of_origin(&id)) { code { (id) } } }
+            }
             @if let Some(request) = &logged.origin.request_id { dt { "Request" } dd { a href=(address::of_origin(request)) { code { (request) } } } }
-        }
-    }
-}
-
-/// The value, or the part of it that the address names.
-fn value(event: &Event, address: &str, visitor: &Visitor) -> Markup {
-    let whole: Value = serde_json::from_str(event.event.get()).unwrap_or_default();
-    let at = visitor.parameter("at").unwrap_or_default();
-    let part = |pointer: &str| {
-        let pointer: String = url::form_urlencoded::byte_serialize(pointer.as_bytes()).collect();
-        format!("{address}?at={pointer}")
-    };
-    let tree = Tree {
-        part: &part,
-        name: "event",
-        at: &at,
-        from: Some(visitor.first_child()),
-    };
-    html! {
-        @if !at.is_empty() { p { a href=(address) { "The whole value" } } }
-        @match whole.pointer(&at) {
-            // A long text is shown whole at its own address.
-            Some(Value::String(text)) if !at.is_empty() => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
-            Some(shown) => { (tree.markup(shown)) }
-            None => { p.note { "The event has nothing at " code { (text::visible(&at)) } "." } }
         }
     }
 }
@@ -210,47 +155,6 @@ fn comparison(address: &str, older: Option<&EventId>) -> Markup {
                 input #with name="with" required value=[older] placeholder="an event's id" autocomplete="off" spellcheck="false";
             }
             button { "Compare" }
-        }
-    }
-}
-
-fn delivered(
-    (found, total): &(FoundDeliveries, CappedCount),
-    can_retry: bool,
-    names: &KnownNames,
-    of: &EventRef,
-) -> Markup {
-    html! {
-        @if found.items.is_empty() { p.note { "No webhook was subscribed to it." } }
-        @else {
-            p.note { a href={ "/deliveries?emitter=" (of.emitter) "&event=" (of.id) } { (capped(*total)) " in all" }
-                @if can_retry { ", " a href={ "/deliveries/retry?emitter=" (of.emitter) "&event=" (of.id) } { "send all again" } }
-            }
-            table.list {
-                thead { tr { th scope="col" { "Webhook" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } } }
-                tbody { @for delivery in &found.items { tr {
-                    td { a href={ "/deliveries/" (delivery.id) } { (named(names.of(&ListenerId::Webhook(delivery.webhook_id.clone())), delivery.webhook_id.as_str())) } }
-                    td data-label="State" { (delivery_state(delivery.state)) }
-                    td.number data-label="Attempts" { (delivery.attempts.len()) }
-                    td data-label="Last answer" { @if let Some(last) = delivery.attempts.last() { (answer(last)) } }
-                } } }
-            }
-        }
-    }
-}
-
-fn caused(runs: &Listed<ListenerRun>, names: &KnownNames, visitor: &Visitor) -> Markup {
-    html! {
-        @if runs.items.is_empty() { p.note { "No source or workflow ran for it, or their runs are not kept any more." } }
-        @else {
-            table.list {
-                thead { tr { th scope="col" { "Listener" } th scope="col" { "Run" } th scope="col" { "Error" } } }
-                tbody { @for one in &runs.items { tr {
-                    td { (name::listener(names, &one.listener.clone().into())) }
-                    td data-label="Run" { a href={ "/runs/" (one.run.id) } { (time::ago(one.run.queued_at_ms, visitor.now_ms)) } }
-                    td data-label="Error" { @if let Some(error) = &one.run.error { (text::line(error)) } }
-                } } }
-            }
         }
     }
 }

@@ -7,6 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
+use headwater_model::error::Invalid;
 use headwater_platform::PlatformError;
 use maud::html;
 use serde::Deserialize;
@@ -28,6 +29,10 @@ use crate::{
     visit::Visitor,
 };
 
+/// The reason why a search with times is not saved as a view.
+const NO_TIMES: &str =
+    "a view keeps no times: empty Since and Until, search again, and save it then";
+
 /// The name of a search, or the view to delete.
 #[derive(Deserialize)]
 pub(crate) struct Name {
@@ -43,8 +48,14 @@ pub(crate) async fn save(
     let (_, query) = visitor.location.split_once('?').unwrap_or_default();
     let (name, wanted) = (given.name.as_str(), Wanted::parse(query));
     let search = wanted.search(&visitor)?;
-    let saved = ui.platform.set_event_view(visitor.caller(), name, search);
-    match saved.await {
+    let saved = match wanted.has_times() {
+        true => Err(PlatformError::Invalid(Invalid::new("since", NO_TIMES))),
+        false => {
+            let saved = ui.platform.set_event_view(visitor.caller(), name, search);
+            saved.await
+        }
+    };
+    match saved {
         Ok(view) => {
             let line = format!("The view {} is saved", view.name);
             let target = address(&visitor, &wanted);

@@ -1,6 +1,6 @@
 //! The search that the address of `/events` has.
 
-use headwater_model::{event_search::EventPlace, id::EmitterId, time::EpochMs};
+use headwater_model::{event_search::EventPlace, id::EmitterId};
 use headwater_platform::{EventView, EventsSearch, PlatformError};
 use url::form_urlencoded::{self, Serializer};
 
@@ -79,16 +79,54 @@ impl Wanted {
         query.finish()
     }
 
-    /// The times as the API takes them.
-    pub(super) fn times(&self, now_ms: EpochMs) -> Vec<(&'static str, String)> {
+    /// Whether it is of a span of time.
+    pub(super) fn has_times(&self) -> bool {
+        !self.since.is_empty() || !self.until.is_empty()
+    }
+
+    /// Whether it is of all events, or of all of one emitter.
+    pub(super) fn is_of_everything(&self) -> bool {
+        let rest = Self {
+            emitter: String::new(),
+            after: String::new(),
+            ..self.clone()
+        };
+        rest == Self::default()
+    }
+
+    /// The words and the values that a row marks, in lower case. A single character would be marked everywhere.
+    pub(super) fn marked_words(&self) -> Vec<String> {
+        let words = self.words.split_whitespace();
+        let values = self.paths.iter().filter_map(|path| path.split_once('='));
+        let values = values.map(|(_, value)| value.trim().trim_matches('"'));
+        let values = values.filter(|value| value.chars().nth(1).is_some());
+        words.chain(values).map(str::to_lowercase).collect()
+    }
+
+    /// The same search as the query of a request to the API.
+    pub(super) fn request(&self, visitor: &Visitor) -> String {
+        let mut query = Serializer::new(String::new());
+        let emitter = match self.emitter.parse::<EmitterId>() {
+            Ok(EmitterId::Workflow(_)) => "workflow_id",
+            Ok(EmitterId::Source(_)) | Err(_) => "source_id",
+        };
+        let workspace = visitor.workspace.as_ref().map(ToString::to_string);
         let times = [
-            ("since", since(&self.since, now_ms)),
-            ("until", until(&self.until, now_ms)),
+            since(&self.since, visitor.now_ms),
+            until(&self.until, visitor.now_ms),
         ];
-        times
-            .into_iter()
-            .filter_map(|(name, moment)| Some((name, moment?.0.to_string())))
-            .collect()
+        let [since, until] = times.map(|moment| moment.map(|ms| ms.0.to_string()));
+        let one = [("q", self.words.as_str())].into_iter();
+        let paths = self.paths.iter().map(|path| ("path", path.as_str()));
+        let all = one.chain(paths).chain([
+            (emitter, self.emitter.as_str()),
+            ("channel", &self.channel),
+            ("workspace_id", workspace.as_deref().unwrap_or_default()),
+            ("since", since.as_deref().unwrap_or_default()),
+            ("until", until.as_deref().unwrap_or_default()),
+        ]);
+        query.extend_pairs(all.filter(|(_, value)| !value.is_empty()));
+        query.finish()
     }
 
     /// The search, within the workspace whose things are shown.
@@ -124,7 +162,11 @@ mod tests {
         assert_eq!(wanted.paths, ["a=1", "b[0]=2"]);
         assert_eq!(Wanted::parse(&wanted.query()), wanted);
         assert_eq!((&*wanted.since, &*wanted.until), ("24h", "2026-01-31"));
-        assert!(wanted.filters());
+        assert!(wanted.filters() && !wanted.is_of_everything());
+        let of_source = Wanted::parse("emitter=p_x&after=place");
+        assert!(of_source.is_of_everything() && Wanted::default().is_of_everything());
+        let marked = Wanted::parse("q=Paid+x&path=user.plan%3DPro&path=n%3D1&path=s%3D%22ab%22");
+        assert_eq!(marked.marked_words(), ["paid", "x", "pro", "ab"]);
         let second = Wanted::parse("after=place&path=");
         assert!(!second.filters());
         assert_eq!(second.after, "place");

@@ -25,6 +25,7 @@ use crate::{
         payload,
         text::{self, counted},
         time,
+        verification::COPIED_BYTES_MAX,
     },
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
@@ -50,6 +51,7 @@ pub(crate) async fn show(
     let replay = ui.platform.source_replay(visitor.caller(), &id).await?;
     let by_hand = || json!({ "timestamp": visitor.now_ms.to_seconds() });
     let event = match (&replay.event, replay.trigger) {
+        (Some(_), _) if is_large(&replay) => String::new(),
         (Some(event), _) => format!("{event:#}"),
         (None, RunTrigger::Manual) => format!("{:#}", by_hand()),
         (None, _) => String::new(),
@@ -141,6 +143,12 @@ fn page(
     Page::of(Section::Sources, "Run it again", body).command(command)
 }
 
+/// Whether the run's event is too large to be edited; it is taken as it is.
+fn is_large(replay: &SourceReplay) -> bool {
+    let event = replay.event.as_ref();
+    event.is_some_and(|event| event.to_string().len() > COPIED_BYTES_MAX)
+}
+
 fn field(replay: &SourceReplay, event: &str) -> Markup {
     let field = html! {
         div.field {
@@ -160,6 +168,7 @@ fn origin(replay: &SourceReplay) -> Markup {
     let is_known = replay.event.is_some();
     html! {
         @match replay.trigger {
+            RunTrigger::Event if is_large(replay) => { "Empty: the event that it ran for, as it is. It is too large to be edited here." }
             RunTrigger::Event if is_known => { "The event that it ran for." }
             RunTrigger::Timer if is_known => { "The tick that it ran for, as the timer is set now." }
             RunTrigger::Event => { "The event that it ran for is not kept any more: enter it as JSON." }

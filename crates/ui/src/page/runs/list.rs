@@ -13,10 +13,11 @@ use super::{
 };
 use crate::{
     address::{self, Address as _},
-    page::deliveries::list::capped,
+    page::{deliveries::list::capped, picker::Picker},
     part::{
         code::quoted,
         empty::empty,
+        event_list::live_bar,
         icon::{Icon, icon},
         outcome::{cause, outcome, trigger},
         run_status, selection,
@@ -26,11 +27,14 @@ use crate::{
     query::ROWS,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::{Visit, Visitor},
 };
 
 /// Characters of an error that a row shows.
 const ERROR_CHARS: usize = 80;
+/// Characters of a version's id that a row shows.
+const VERSION_CHARS: usize = 6;
 
 /// Lists runs.
 pub(crate) async fn show(
@@ -57,21 +61,67 @@ pub(crate) async fn show(
         .find_runs(caller, &filter, &visitor.page_request())
         .await?;
     let hours = platform.run_hours(caller, workspace.as_ref()).await?;
+    let picker = Picker::of(&ui, &visitor, &wanted.emitter).await?;
     let body = html! {
         header.title { h1 { "Runs" } }
-        (strip(&bars(&hours, &visitor)))
+        div data-part="strip" { (strip(&bars(&hours, &visitor))) }
         h2 { "Runs whose records are kept" }
-        (chips(&visitor, &wanted, &counts))
-        (form(&visitor, &wanted))
-        @if needs_nobody { p.note { "None of them failed, and none is under way: these are all." } }
-        @if found.items.is_empty() {
-            (nothing(&visitor, &wanted, &found, &counts))
-        } @else {
-            (table(&found.items, &visitor))
+        div data-part="states" { (chips(&visitor, &wanted, &counts)) }
+        (narrowed(&visitor, &wanted, &picker))
+        (form(&visitor, &wanted, &picker))
+        (live_bar())
+        div data-part="runs" {
+            @if needs_nobody { p.note { "None of them failed, and none is under way: these are all." } }
+            @if found.items.is_empty() {
+                (nothing(&ui, &visitor, &wanted, &found, &counts))
+            } @else {
+                (table(&found.items, &visitor))
+            }
+            (pages(&found, &visitor))
         }
-        (pages(&found, &visitor))
     };
-    Ok(Page::of(Section::Runs, "Runs", body).command(command(&wanted, visitor.now_ms)))
+    Ok(Page::of(Section::Runs, "Runs", body)
+        .changing(&Topic::Runs, &visitor)
+        .command(command(&wanted, visitor.now_ms)))
+}
+
+/// The filters that are set, each with a way to be without it.
+fn narrowed(visitor: &Visitor, wanted: &Wanted, picker: &Picker) -> Markup {
+    let text = |value: &str| {
+        let value = value.trim();
+        (!value.is_empty()).then(|| html! { code { (text::visible(value)) } })
+    };
+    let known = TRIGGERS.iter().find(|(value, _)| *value == wanted.trigger);
+    let all = [
+        ("emitter", "Of", picker.chosen()),
+        (
+            "trigger",
+            "Cause",
+            known.map(|(_, of)| html! { (trigger(*of)) }),
+        ),
+        ("q", "Error has", text(&wanted.q)),
+        (
+            "min_ms",
+            "Took at least",
+            text(&wanted.min_ms).map(|ms| html! { (ms) " ms" }),
+        ),
+        ("since", "From", text(&wanted.since)),
+        ("until", "Until", text(&wanted.until)),
+        ("origin", "Request or trace", text(&wanted.origin)),
+    ];
+    let given: Vec<_> = all
+        .into_iter()
+        .filter_map(|(name, label, value)| Some((name, label, value?)))
+        .collect();
+    html! {
+        @if !given.is_empty() {
+            ul.chips aria-label="Filters" {
+                @for (name, label, value) in given {
+                    li { a href=(visitor.with(&[(name, None)])) title="Take this filter away" { span { (label) " " (value) " ×" span.unseen { " (take away)" } } } }
+                }
+            }
+        }
+    }
 }
 
 /// The hours as bars that lead to their runs.
@@ -123,14 +173,8 @@ fn chips(visitor: &Visitor, wanted: &Wanted, counts: &RunCounts) -> Markup {
     }
 }
 
-fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
-    let more = [
-        &wanted.min_ms,
-        &wanted.since,
-        &wanted.until,
-        &wanted.emitter,
-        &wanted.origin,
-    ];
+fn form(visitor: &Visitor, wanted: &Wanted, picker: &Picker) -> Markup {
+    let more = [&wanted.min_ms, &wanted.since, &wanted.until, &wanted.origin];
     let has_more = more.iter().any(|value| !value.is_empty());
     html! {
         form.filters action="/runs" {
@@ -143,6 +187,7 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
                     @for (value, of) in TRIGGERS { option value=(value) selected[wanted.trigger == value] { (trigger(of)) } }
                 }
             }
+            (picker.field("emitter"))
             div { label for="q" { "Error has " } input #q type="search" name="q" value=(wanted.q) autocomplete="off"; }
             details.more open[has_more] {
                 summary { "More filters" }
@@ -160,7 +205,6 @@ fn form(visitor: &Visitor, wanted: &Wanted) -> Markup {
                     }
                     div { label for="since" { "From (UTC) " } input #since type="datetime-local" name="since" value=(minute_of(&wanted.since, visitor.now_ms)); }
                     div { label for="until" { "Until (UTC) " } input #until type="datetime-local" name="until" value=(minute_of(&wanted.until, visitor.now_ms)); }
-                    div { label for="emitter" { "Source or workflow " } input #emitter name="emitter" value=(wanted.emitter) placeholder="dc_… or p_…" autocomplete="off" spellcheck="false"; }
                     div { label for="origin" { "Request or trace " } input #origin name="origin" value=(wanted.origin) placeholder="its id" autocomplete="off" spellcheck="false"; }
                 }
             }
@@ -186,7 +230,8 @@ fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
             thead { tr {
                 @if some_replay { (selection::head()) }
                 th scope="col" { "Queued" } th scope="col" { "State" } th scope="col" { "Source or workflow" } th scope="col" { "Cause" }
-                th.number scope="col" { "Took" } th.number scope="col" { "Emitted" } th scope="col" { "Error" }
+                th.number scope="col" { "Took" } th.number scope="col" { "Emitted" } th.number.spare scope="col" { "Dropped" }
+                th.spare scope="col" { "Version" } th scope="col" { "Error" }
             } }
             tbody { @for entry in runs { (row(entry, some_replay, visitor)) } }
         }
@@ -206,16 +251,14 @@ fn row(entry: &RunEntry, some_replay: bool, visitor: &Visitor) -> Markup {
     let run = &entry.run;
     let queued = time::ago(run.queued_at_ms, visitor.now_ms);
     let base = entry.runnable.address();
-    let address = match (&entry.runnable, &entry.ended) {
-        (RunnableId::Workflow(id), _) => Some(address::of_workflow_run(id, &run.id)),
-        (RunnableId::Source(_), Some(_)) => Some(format!("/runs/{}", run.id)),
-        // It has its page from its end on.
-        (RunnableId::Source(_), None) => None,
+    let address = match &entry.runnable {
+        RunnableId::Workflow(id) => address::of_workflow_run(id, &run.id),
+        RunnableId::Source(_) => format!("/runs/{}", run.id),
     };
     html! {
-        tr {
+        tr data-row=(run.id) {
             @if some_replay { (selection::cell(visitor, can_replay(entry), run.id.as_str())) }
-            td.narrow { @match address { Some(address) => { a href=(address) { (queued) } } None => { (queued) } } }
+            td.narrow { a href=(address) data-main { (queued) } }
             td data-label="State" {
                 @match (&entry.runnable, &entry.ended) {
                     (RunnableId::Source(_), Some(ended)) => { (outcome(ended.outcome)) }
@@ -228,9 +271,31 @@ fn row(entry: &RunEntry, some_replay: bool, visitor: &Visitor) -> Markup {
                 @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
             }
             td.number data-label="Emitted" { @if let Some(ended) = &entry.ended { (text::grouped(ended.emitted.into())) } }
+            td.number.spare data-label="Dropped" { @if let Some(ended) = &entry.ended && ended.dropped.count > 0 { (text::grouped(ended.dropped.count.into())) } }
+            td.spare data-label="Version" { (version(entry, &base)) }
             td data-label="Error" { @if let Some(error) = &run.error { (error_line(error)) } }
         }
     }
+}
+
+/// The end of the id of the code that ran; a workflow's leads to the deployment.
+fn version(entry: &RunEntry, base: &str) -> Markup {
+    let of_source = entry.ended.as_ref().map(|ended| &ended.version);
+    html! {
+        @match (&entry.run.deployment_id, of_source) {
+            (Some(id), _) => { a href={ (base) "/steps?deployment=" (id) } title=(id) { code { (end_of(id.as_str())) } } }
+            (None, Some(version)) => { a href={ (base) "/versions" } title=(version.as_str()) { code { (end_of(version.as_str())) } } }
+            (None, None) => {}
+        }
+    }
+}
+
+/// The characters of an id that differ most from those of others.
+fn end_of(id: &str) -> &str {
+    id.char_indices()
+        .rev()
+        .nth(VERSION_CHARS - 1)
+        .map_or(id, |(at, _)| &id[at..])
 }
 
 /// The beginning of an error: the run's page has the rest.
@@ -240,22 +305,34 @@ fn error_line(error: &str) -> Markup {
 }
 
 /// The reason why there are no runs, and what to do.
-fn nothing(visitor: &Visitor, wanted: &Wanted, found: &RunEntries, counts: &RunCounts) -> Markup {
+fn nothing(
+    ui: &Ui,
+    visitor: &Visitor,
+    wanted: &Wanted,
+    found: &RunEntries,
+    counts: &RunCounts,
+) -> Markup {
+    let config = ui.platform.config();
+    let kept = html! { "Of each source and workflow, the newest " (text::grouped(config.retained_runs.into())) " runs that succeeded and " (text::grouped(config.retained_failed_runs.into())) " that failed are kept" };
     let all = html! { p { a href=(visitor.with(&[("status", Some("any"))])) { "Show runs in any state" } } };
     match (wanted.narrows(visitor.now_ms), counts.total().count) {
         _ if found.searched_to.is_some() => empty(
             "None of those searched so far is like this.",
             html! { p { "There are older ones, which the next page searches." } },
         ),
+        (false, 0) if config.retained_runs == 0 => empty(
+            "No run that succeeded is kept, and none has failed or is under way.",
+            html! { p { (kept) "; the bars above count all." } },
+        ),
         (false, 0) => empty(
-            "No run is kept.",
+            "Nothing has run yet.",
             html! { p { "Runs appear here as soon as a source or workflow has something to do. " a href="/sources" { "Show the sources" } " or " a href="/workflows" { "the workflows" } "." } },
         ),
         (false, _) => empty("No kept run is in this state.", all),
         (true, 0) => empty(
             "No kept run is like this.",
             html! {
-                p { "Of each source and workflow the newest runs are kept, failures apart from the others; the bars above count all." }
+                p { (kept) "; the bars above count all." }
                 p { a href=(cleared(visitor)) { "Show all runs in this state" } }
             },
         ),

@@ -55,6 +55,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         section: Section::Runs,
         title: format!("Begin {count} again?"),
         button: "Run again",
+        busy: "Beginning again…",
         consequences: html! {
             p { "A new run begins with the event of each. Every step runs again, with everything that it does outside." }
         },

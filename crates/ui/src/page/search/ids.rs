@@ -51,11 +51,7 @@ pub(super) async fn of(ui: &Ui, visitor: &Visitor, text: &str) -> Result<ById, P
     }
     if let Some((kind, address)) = prefixed(text) {
         let name = text.to_owned();
-        return Ok(ById::from(vec![Found {
-            kind,
-            name,
-            address,
-        }]));
+        return Ok(ById::from(vec![Found::new(kind, name, address)]));
     }
     if let Ok(id) = text.parse() {
         let events = events(ui, visitor, &id).await?;
@@ -102,22 +98,14 @@ async fn deployment(ui: &Ui, visitor: &Visitor, id: &DeploymentId) -> Result<Vec
         Err(PlatformError::NotFound { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    Ok(vec![Found {
-        kind: "deployment",
-        name: id.to_string(),
-        address,
-    }])
+    Ok(vec![Found::new("deployment", id.as_str(), address)])
 }
 
 async fn key(ui: &Ui, visitor: &Visitor, id: &KeyId) -> Result<Vec<Found>, Problem> {
     let keys = PageRequest::first(PAGE_LIMIT_MAX);
     let keys = ui.platform.keys(visitor.caller(), None, &keys).await?;
     let found = keys.items.into_iter().filter(|key| key.id == *id);
-    let found = found.map(|key| Found {
-        kind: "key",
-        name: key.name,
-        address: format!("/settings/keys?key={id}"),
-    });
+    let found = found.map(|key| Found::new("key", key.name, format!("/settings/keys?key={id}")));
     Ok(found.collect())
 }
 
@@ -140,10 +128,9 @@ async fn events(ui: &Ui, visitor: &Visitor, id: &EventId) -> Result<Vec<Found>, 
                 .search_events(visitor.caller(), search.clone())
                 .await?;
             let events = part.events.into_iter().filter(|event| event.id == *id);
-            found.extend(events.map(|event| Found {
-                kind: "event",
-                name: event.summary.unwrap_or_else(|| id.to_string()),
-                address: address::of_event(&event.emitter, id),
+            found.extend(events.map(|event| {
+                let name = event.summary.unwrap_or_else(|| id.to_string());
+                Found::new("event", name, address::of_event(&event.emitter, id))
             }));
             // Older ones have other ids.
             search.after = part.next.filter(|next| next.id >= *id);
@@ -203,11 +190,11 @@ async fn runs(ui: &Ui, visitor: &Visitor, origin: &str) -> Result<ById, Problem>
         }
         _ => list,
     };
-    Ok(ById::from(vec![Found {
-        kind: "request or trace",
-        name: origin.to_owned(),
+    Ok(ById::from(vec![Found::new(
+        "request or trace",
+        origin,
         address,
-    }]))
+    )]))
 }
 
 #[cfg(test)]

@@ -1,24 +1,36 @@
-//! Things by words of their names.
+//! Things by words of their names, acts on them, and places.
 
 use headwater_model::page::PageRequest;
 use headwater_platform::Wanted;
 
-use super::found::Found;
+use super::{acts, found::Found, places};
 use crate::{
     address::Address as _, page::data, page::webhooks::list::name, problem::Problem, query::ROWS,
     state::Ui, visit::Visitor,
 };
 
-/// The sources, workflows, webhooks, accounts and data stores whose names have all of the words.
+/// All whose names have all of the words: acts first, then things, then places.
 pub(super) async fn with(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<Found>, Problem> {
-    let (platform, caller) = (&ui.platform, visitor.caller());
-    let wanted = Wanted {
-        words: words.split_whitespace().map(str::to_lowercase).collect(),
-        standing: None,
-    };
-    if wanted.words.is_empty() {
+    let words: Vec<_> = words.split_whitespace().map(str::to_lowercase).collect();
+    if words.is_empty() {
         return Ok(Vec::new());
     }
+    let mut found = match acts::said(&words) {
+        Some(said) => said.on(things(ui, visitor, said.about).await?),
+        None => Vec::new(),
+    };
+    found.extend(things(ui, visitor, &words).await?);
+    found.extend(places::with(ui, visitor, &words).await?);
+    Ok(found)
+}
+
+/// The sources, workflows, webhooks, accounts and data stores whose names have all of the words.
+async fn things(ui: &Ui, visitor: &Visitor, words: &[String]) -> Result<Vec<Found>, Problem> {
+    let (platform, caller) = (&ui.platform, visitor.caller());
+    let wanted = Wanted {
+        words: words.to_vec(),
+        ..Wanted::default()
+    };
     let workspace = || visitor.workspace.clone();
     let sources = platform
         .sources(
@@ -45,14 +57,7 @@ pub(super) async fn with(ui: &Ui, visitor: &Visitor, words: &str) -> Result<Vec<
         .find_data_stores(caller, workspace(), words)
         .await?;
     let mut found = Vec::new();
-    let mut add = |kind, name: &str, address| {
-        let name = name.to_owned();
-        found.push(Found {
-            kind,
-            name,
-            address,
-        });
-    };
+    let mut add = |kind, name: &str, address: String| found.push(Found::new(kind, name, address));
     for view in &sources.items {
         let source = &view.source;
         add("source", &source.spec.name, source.id.address());

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::{
+    extract::{Query, State},
+    http::StatusCode,
+};
+use headwater_model::error::Invalid;
 use headwater_platform::{
     Actor, ActorKind, AuditAction, AuditFilter, AuditRecord, AuditTarget, FoundAudit, PlatformError,
 };
@@ -20,8 +24,9 @@ use crate::{
         icon::{Icon, icon},
         text, time,
     },
+    problem::capital,
     query::{ROWS, TIME, read, since, until},
-    reply::PageReply,
+    reply::{Page, PageReply},
     state::Ui,
     visit::Visitor,
 };
@@ -98,7 +103,11 @@ pub(crate) async fn show(
     visitor: Visitor,
     Query(wanted): Query<Wanted>,
 ) -> PageReply {
-    let filter = wanted.filter(&visitor)?;
+    let filter = match wanted.filter(&visitor) {
+        Ok(filter) => filter,
+        Err(PlatformError::Invalid(invalid)) => return Ok(unreadable(&wanted, &visitor, &invalid)),
+        Err(error) => return Err(error.into()),
+    };
     let request = visitor.page_request();
     let (found, count) = ui
         .platform
@@ -108,7 +117,7 @@ pub(crate) async fn show(
     let is_admin = visitor.caller().identity.user.is_admin;
     let body = html! {
         p.note { (about(is_admin, days)) }
-        (form(&wanted, &visitor))
+        (form(&wanted, &visitor, None))
         @if found.items.is_empty() {
             (nothing(&wanted, days))
         } @else {
@@ -134,15 +143,26 @@ fn about(is_admin: bool, days: u32) -> String {
     }
 }
 
-fn form(wanted: &Wanted, visitor: &Visitor) -> Markup {
+/// The form with what was written, of which a time cannot be read.
+fn unreadable(wanted: &Wanted, visitor: &Visitor, invalid: &Invalid) -> Page {
+    let body = html! {
+        p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(&capital(&invalid.reason))) "." }
+        (form(wanted, visitor, Some(&invalid.field)))
+    };
+    page(visitor, "audit", body).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+fn form(wanted: &Wanted, visitor: &Visitor, wrong: Option<&str>) -> Markup {
+    let is_wrong = |name: &str| (wrong == Some(name)).then_some("true");
+    let said = |name: &str| (wrong == Some(name)).then_some("wrong");
     html! {
         form.filters action="/settings/audit" {
             @if let Some(id) = &visitor.workspace { input type="hidden" name="workspace" value=(id); }
             div { label for="actor" { "Actor " } input #actor name="actor" value=(wanted.actor) size="14" placeholder="name or id" autocomplete="off" spellcheck="false"; }
             div { label for="action" { "Act " } (actions(&wanted.action)) }
             div { label for="target" { "Thing " } input #target name="target" value=(wanted.target) size="18" placeholder="id" autocomplete="off" spellcheck="false"; }
-            div { label for="since" { "Since " } input #since name="since" value=(wanted.since) size="14" placeholder="24h or 2026-01-31" autocomplete="off"; }
-            div { label for="until" { "Until " } input #until name="until" value=(wanted.until) size="14" placeholder="now" autocomplete="off"; }
+            div { label for="since" { "Since " } input #since name="since" value=(wanted.since) size="14" placeholder="24h or 2026-01-31" autocomplete="off" aria-invalid=[is_wrong("since")] aria-describedby=[said("since")]; }
+            div { label for="until" { "Until " } input #until name="until" value=(wanted.until) size="14" placeholder="now" autocomplete="off" aria-invalid=[is_wrong("until")] aria-describedby=[said("until")]; }
             button { "Filter" }
         }
     }

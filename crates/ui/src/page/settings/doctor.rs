@@ -27,12 +27,27 @@ enum Verdict {
     Skipped,
 }
 
-/// The table of all checks, the failing ones first.
-pub(super) fn table(found: &Readiness, config: &PlatformConfig) -> Markup {
+/// The failing checks: each with its name, its detail and the next step.
+pub(in crate::page) fn failing(found: &Readiness, config: &PlatformConfig) -> Vec<[String; 3]> {
+    let failing = all(found, config).into_iter();
+    let failing = failing.filter(|check| check.verdict == Verdict::Failed);
+    failing
+        .map(|check| [check.name, check.detail, check.next.to_owned()])
+        .collect()
+}
+
+/// All checks, the failing ones first.
+fn all<'a>(found: &'a Readiness, config: &PlatformConfig) -> Vec<Check<'a>> {
     let mut checks = parts(found, config);
     let layers = found.engine.sandbox.iter();
     checks.extend(layers.map(|(name, is_on)| layer(name, *is_on)));
     checks.sort_by_key(|check| check.verdict != Verdict::Failed);
+    checks
+}
+
+/// The table of all checks, the failing ones first.
+pub(super) fn table(found: &Readiness, config: &PlatformConfig) -> Markup {
+    let checks = all(found, config);
     let failing = checks
         .iter()
         .filter(|check| check.verdict == Verdict::Failed);

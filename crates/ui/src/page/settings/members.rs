@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::{
     id::{UserId, WorkspaceId},
     limits::PAGE_LIMIT_MAX,
@@ -38,12 +38,17 @@ pub(crate) struct New {
 
 /// Lists the members of the workspace in the address, or of the first one.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
-    let Some(id) = chosen(&visitor) else {
+    list(&ui, &visitor, "", None).await
+}
+
+/// The list, and the form with what was entered.
+async fn list(ui: &Ui, visitor: &Visitor, typed: &str, wrong: Option<&str>) -> PageReply {
+    let Some(id) = chosen(visitor) else {
         let none = empty(
             "You are a member of no workspace.",
             html! { p { "Things in a workspace belong to all of its members. Create one with " code { "headwater workspaces create ORGNAME" } "." } },
         );
-        return Ok(page(&visitor, "members", none));
+        return Ok(page(visitor, "members", none));
     };
     let members = ui
         .platform
@@ -51,20 +56,22 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         .await?;
     let is_last = members.total_count == 1;
     let body = html! {
-        (workspaces(&visitor, &id))
-        (table(&visitor, &id, &members.items, is_last))
-        (pager(&visitor, &Ends::of(&members, |user| &user.id)))
+        (workspaces(visitor, &id))
+        (table(visitor, &id, &members.items, is_last))
+        (pager(visitor, &Ends::of(&members, |user| &user.id)))
         h2 { "Add a member" }
         form method="post" action=(address(&id, "")) {
+            @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(wrong)) } }
             div.field {
                 label for="user" { "User" }
-                input #user type="text" name="user" required spellcheck="false" autocomplete="off";
+                input #user type="text" name="user" value=(typed) required spellcheck="false" autocomplete="off"
+                    aria-describedby=[wrong.map(|_| "wrong")] aria-invalid=[wrong.map(|_| "true")];
                 p.hint { "The name or id of a user of this node. They see and change everything in the workspace." }
             }
             button.primary { (icon(Icon::Plus)) "Add" }
         }
     };
-    Ok(page(&visitor, "members", body).command(format!("headwater workspaces members list {id}")))
+    Ok(page(visitor, "members", body).command(format!("headwater workspaces members list {id}")))
 }
 
 /// The workspace in the address, or the first one.
@@ -126,12 +133,21 @@ pub(crate) async fn add(
     Fields(given): Fields<New>,
 ) -> FormReply {
     let id = named(&visitor)?;
-    let user = ui
-        .platform
-        .add_member(visitor.caller(), &id, given.user.trim())
-        .await?;
-    let line = format!("{} is a member", user.username);
-    Ok(see_other_saying(&visitor, &address(&id, ""), &line))
+    let typed = given.user.trim();
+    let added = ui.platform.add_member(visitor.caller(), &id, typed).await;
+    match added {
+        Ok(user) => {
+            let line = format!("{} is a member", user.username);
+            Ok(see_other_saying(&visitor, &address(&id, ""), &line))
+        }
+        Err(PlatformError::NotFound { kind: "user", .. }) => {
+            let wrong = format!("This node has no user `{typed}`. Enter their name or their id.");
+            let page = list(&ui, &visitor, typed, Some(&wrong)).await?;
+            let page = page.with_status(StatusCode::UNPROCESSABLE_ENTITY);
+            Ok(page.into_response())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The workspace that a form is about.

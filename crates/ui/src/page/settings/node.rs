@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::page::PageRequest;
-use headwater_platform::{PlatformConfig, Setting, SettingOrigin};
+use headwater_platform::{Backlog, PlatformConfig, Setting, SettingOrigin};
 use maud::{Markup, html};
 
 use super::{check_admin, doctor, nodes, page};
 use crate::{
     part::{
+        event_list::live_bar,
         text::{self, grouped},
         time,
     },
     reply::PageReply,
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -22,6 +24,7 @@ use crate::{
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     check_admin(&visitor)?;
     let found = ui.platform.readiness().await;
+    let left = ui.platform.work_left().await;
     let config = ui.platform.config();
     let nodes = match ui.platform.is_of_cluster() {
         true => Some(ui.platform.nodes(visitor.caller()).await?),
@@ -39,23 +42,50 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
             h2 { "Nodes" }
             (nodes::table(nodes, &visitor))
         }
+        (live_bar())
+        div data-part="work" data-goes-on="" {
         h2 { "At work" }
         dl.facts {
+            (backlog(left, &visitor))
             dt { "Sources with work" } dd { (grouped(found.running_sources as u64)) }
             dt { "Runs in flight" } dd { (grouped(found.engine.runs as u64)) }
             dt { "Workers of sources" } dd { (grouped(found.engine.source_workers as u64)) }
             dt { "Warm workers" } dd { (grouped(found.engine.warm_workers as u64)) }
+        }
         }
         h2 { "Limits in force" }
         (configuration(config))
         h2 { "Options" }
         (options(&config.settings))
     };
-    let page = page(&visitor, "node", body).command("headwater doctor");
+    let page = page(&visitor, "node", body)
+        .changing(&Topic::Runs, &visitor)
+        .command("headwater doctor");
     Ok(match nodes {
         Some(_) => page.command("headwater nodes"),
         None => page,
     })
+}
+
+/// The work that waits in the store.
+fn backlog(left: Backlog, visitor: &Visitor) -> Markup {
+    let counted = |count: u64| {
+        let plus = if count >= u64::from(Backlog::COUNTED_MAX) {
+            "+"
+        } else {
+            ""
+        };
+        format!("{}{plus}", grouped(count))
+    };
+    html! {
+        dt { "Runs queued or under way" }
+        dd {
+            (counted(left.invocations))
+            @if let Some(since) = left.oldest_invocation_at_ms { ", the first of those that are due queued " (time::ago(since, visitor.now_ms)) }
+        }
+        dt { "Deliveries pending" } dd { (counted(left.pending_deliveries)) ", " (counted(left.due_deliveries)) " of them due now" }
+        dt { "Events not yet dispatched" } dd { (grouped(left.undispatched_events)) }
+    }
 }
 
 fn configuration(config: &PlatformConfig) -> Markup {

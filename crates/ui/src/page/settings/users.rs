@@ -157,7 +157,7 @@ pub(crate) async fn ask_to_delete(
         title: &format!("Delete the user {name}?"),
         consequences: html! {
             p { "Their keys, sessions, accounts, files and subscriptions go with them. Things that they created in a workspace pass to another member." }
-            p { "A user who has sources or webhooks of their own cannot be deleted: delete those first." }
+            p { "A user who has sources, workflows or webhooks of their own cannot be deleted: delete those first." }
         },
         action: &format!("/settings/users/{id}/delete"),
         fields: &[],

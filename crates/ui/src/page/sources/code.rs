@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::{id::SourceId, prop::ConfiguredProps};
-use headwater_platform::{CallTarget, ComponentRef, SavedComponent, UpdateSource};
+use headwater_platform::{CallTarget, ComponentRef, PlatformError, SavedComponent, UpdateSource};
 use maud::{Markup, html};
 
 use super::head::Shown;
@@ -13,10 +13,13 @@ use crate::{
     page::deploy::{
         code::{Written, editor, failed, input},
         component::check_type,
+        event::Sent,
         failure::{NOT_SAVED, NOT_TRIED},
         trial::{self, Tried},
+        wizard::Wizard,
     },
     part::{
+        diff::diff,
         icon::{Icon, icon},
         text,
     },
@@ -36,7 +39,8 @@ pub(crate) async fn show(
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let component = component(&ui, &visitor, &shown).await?;
     let code = component.code.clone();
-    Ok(page(&shown, &component, &code, None))
+    let event = Sent::default().field(&ui, &visitor, Some(&id)).await?;
+    Ok(page(&shown, &component, (&code, event), None))
 }
 
 /// Updates the source with the code, or saves the code and goes on to the values.
@@ -48,8 +52,14 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
     let base = shown.base();
-    if given.action == "try" {
-        return attempt(&ui, &visitor, &shown, &given.code).await;
+    match given.action.as_str() {
+        "try" => return attempt(&ui, &visitor, &shown, &given).await,
+        "diff" => {
+            let component = component(&ui, &visitor, &shown).await?;
+            let above = changes(&component.code, &given.code.replace("\r\n", "\n"));
+            return again(&ui, &visitor, &shown, (&given, above)).await;
+        }
+        _ => {}
     }
     let changed = match given.action.as_str() {
         "save" => {
@@ -61,10 +71,8 @@ pub(crate) async fn submit(
             match saved.await {
                 Ok(kept) => {
                     check_type(&kept.component)?;
-                    return Ok(see_other(&format!(
-                        "{base}/edit?component={}",
-                        kept.component.id
-                    )));
+                    let target = Wizard::with_code(&visitor, Some(&id), &kept.component.id);
+                    return Ok(see_other(&target));
                 }
                 Err(error) => Err(error),
             }
@@ -86,51 +94,92 @@ pub(crate) async fn submit(
         }
         Err(error) => {
             let failed = failed(error, NOT_SAVED, &given.code)?;
-            let component = component(&ui, &visitor, &shown).await?;
-            let page = page(&shown, &component, &given.code, Some(failed));
-            Ok(page
-                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
-                .into_response())
+            let mut reply = again(&ui, &visitor, &shown, (&given, failed)).await?;
+            *reply.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(reply)
         }
     }
 }
 
-/// Runs the code once with the values of the source, which goes on as it is.
-async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, code: &str) -> FormReply {
+/// The page with the code as it was sent.
+async fn again(
+    ui: &Ui,
+    visitor: &Visitor,
+    shown: &Shown,
+    (given, above): (&Written, Markup),
+) -> FormReply {
+    let component = component(ui, visitor, shown).await?;
+    let source = Some(&shown.view.source.id);
+    let event = given.event.field(ui, visitor, source).await?;
+    let page = page(shown, &component, (&given.code, event), Some(above));
+    Ok(page.into_response())
+}
+
+/// The lines that an update would change.
+fn changes(deployed: &str, written: &str) -> Markup {
+    html! {
+        section.card #changes aria-labelledby="changes-title" {
+            h2 #changes-title { "Changes to the code that is deployed" }
+            @match diff(deployed, written) {
+                Some(lines) => (lines),
+                None => p { "There are none." },
+            }
+        }
+    }
+}
+
+/// Runs the code once with the values of the source, which goes on as it is. Where the code needs other values, they are
+/// asked for beside it.
+async fn attempt(ui: &Arc<Ui>, visitor: &Visitor, shown: &Shown, given: &Written) -> FormReply {
     let source = &shown.view.source;
     let (platform, caller) = (&ui.platform, visitor.caller());
     let workspace = source.owner.workspace_id.clone();
-    let tried = match platform
-        .save_component(caller, &input(code), workspace)
-        .await
-    {
-        Ok(kept) => {
-            check_type(&kept.component)?;
-            let hooks = kept.component.description.hooks;
-            let target = CallTarget {
-                component: ComponentRef::Id(kept.component.id),
-                workspace_id: None,
-                source_id: Some(source.id.clone()),
-                configured_props: ConfiguredProps::new(),
-            };
-            let tried = platform.try_source(caller, &target, None).await;
-            tried.map(|report| (report, hooks))
-        }
+    let input = input(&given.code);
+    let saved = match platform.save_component(caller, &input, workspace).await {
+        Ok(kept) => kept.component,
+        Err(error) => return untried(ui, visitor, shown, (given, error)).await,
+    };
+    check_type(&saved)?;
+    let target = CallTarget {
+        component: ComponentRef::Id(saved.id.clone()),
+        workspace_id: None,
+        source_id: Some(source.id.clone()),
+        configured_props: ConfiguredProps::new(),
+    };
+    let tried = match given.event.value(ui, visitor, Some(&source.id)).await {
+        Ok(event) => platform.try_source(caller, &target, event).await,
         Err(error) => Err(error),
     };
-    let (above, status) = match tried {
-        Ok((report, hooks)) => (
-            trial::result(&report, Tried::Draft(hooks), None),
-            StatusCode::OK,
-        ),
-        Err(error) => (
-            failed(error, NOT_TRIED, code)?,
-            StatusCode::UNPROCESSABLE_ENTITY,
-        ),
-    };
-    let component = component(ui, visitor, shown).await?;
-    let page = page(shown, &component, code, Some(above));
-    Ok(page.with_status(status).into_response())
+    match tried {
+        Ok(report) => {
+            let hooks = saved.description.hooks;
+            let result = trial::result(&report, Tried::Draft(hooks), None);
+            again(ui, visitor, shown, (given, result)).await
+        }
+        Err(error @ PlatformError::InvalidProps(_)) => {
+            let wizard = Wizard {
+                action: Wizard::with_code(visitor, Some(&source.id), &saved.id),
+                code: Some(saved.code.clone()),
+                component: saved,
+                workspace: source.owner.workspace_id.clone(),
+                source: Some(shown.view.clone()),
+            };
+            wizard.untried(ui, visitor, &given.event, error).await
+        }
+        Err(error) => untried(ui, visitor, shown, (given, error)).await,
+    }
+}
+
+async fn untried(
+    ui: &Ui,
+    visitor: &Visitor,
+    shown: &Shown,
+    (given, error): (&Written, PlatformError),
+) -> FormReply {
+    let failed = failed(error, NOT_TRIED, &given.code)?;
+    let mut reply = again(ui, visitor, shown, (given, failed)).await?;
+    *reply.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    Ok(reply)
 }
 
 async fn component(ui: &Ui, visitor: &Visitor, shown: &Shown) -> Result<SavedComponent, Problem> {
@@ -143,8 +192,14 @@ async fn component(ui: &Ui, visitor: &Visitor, shown: &Shown) -> Result<SavedCom
         .await?)
 }
 
-fn page(shown: &Shown, component: &SavedComponent, code: &str, failed: Option<Markup>) -> Page {
+fn page(
+    shown: &Shown,
+    component: &SavedComponent,
+    (code, event): (&str, Markup),
+    above: Option<Markup>,
+) -> Page {
     let base = shown.base();
+    let is_saved = code.replace("\r\n", "\n") == component.code.replace("\r\n", "\n");
     let body = html! {
         p.crumbs { a href="/sources" { "Sources" } " / " a href=(base) { (text::line(shown.name())) } }
         h1 { "Code of " (text::value(shown.name())) }
@@ -153,11 +208,13 @@ fn page(shown: &Shown, component: &SavedComponent, code: &str, failed: Option<Ma
             @if let Some(url) = &component.code_url { " from " code { (text::line(url)) } }
             " · SHA-256 " code { (component.code_hash.as_str()) }
         }
-        @if let Some(failed) = failed { (failed) }
+        @if let Some(above) = above { (above) }
         form method="post" action={ (base) "/code" } data-busy="Building…" {
-            (editor(code))
+            (editor(code, is_saved))
+            (event)
             div.actions {
                 button.primary name="action" value="update" data-saves { (icon(Icon::Ok)) "Update the source" }
+                button name="action" value="diff" data-at-once { "See the changes" }
                 button name="action" value="save" { (icon(Icon::Next)) "Save, then its values" }
                 button name="action" value="try" data-tests { (icon(Icon::Play)) "Try it" }
                 a.button.quiet href={ (base) "/config" } { "Cancel" }

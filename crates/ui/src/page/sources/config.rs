@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{prop::PropKind, time::EpochMs};
-use headwater_platform::{ComponentRef, SavedComponent};
+use headwater_platform::SavedComponent;
 use maud::{Markup, html};
+use serde_json::Value;
+use url::form_urlencoded::byte_serialize;
 
-use super::head::Shown;
+use super::{component::Component, head::Shown};
 use crate::{
     page::configured::Things,
-    part::{name::named, text, time},
+    part::{payload, text, time, tree::Tree},
     path::PathId,
+    problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
@@ -29,20 +33,16 @@ pub(crate) async fn show(
     let workspace = source.owner.workspace_id.as_ref();
     let values_of = shown.view.configured_props.values();
     let things = Things::of(&ui, &visitor, workspace, values_of).await?;
-    let reference = ComponentRef::Id(source.spec.component_id.clone());
-    let component = ui
-        .platform
-        .component(visitor.caller(), &reference, workspace.cloned())
-        .await;
-    // The page of a source says what it can, if its code cannot be seen.
-    let component = component.ok();
+    let component = shown.component.as_ref().map(Component::saved);
     let moment = |seconds: u64| time::ago(EpochMs(seconds * 1_000), visitor.now_ms);
+    let prop = visitor.parameter("prop");
+    let part = prop.map(|prop| part(&shown, &prop, &visitor)).transpose()?;
     let body = html! {
         (shown.head(&ui, &visitor, "config"))
         dl.facts {
             dt { "Id" } dd { code { (id) } }
             dt { "Slug" } dd { (text::value(&source.name_slug)) }
-            dt { "Component" } dd { (code(&shown, component.as_ref())) }
+            dt { "Component" } dd { code { (source.spec.component_id) } }
             dt { "Deployed" } dd { (moment(source.created_at.0)) }
             dt { "Changed" } dd { (moment(source.updated_at.0)) }
             dt { "Worker" } dd { @if source.spec.is_isolated { "its own" } @else { "shared as the node's isolation says" } }
@@ -52,14 +52,48 @@ pub(crate) async fn show(
             a.button href={ (shown.base()) "/code" } { "Edit the code" }
         }
         h2 { "Values" }
-        (values(&shown, &things, component.as_ref()))
+        @match &part { Some(part) => { (part) } None => { (values(&shown, &things, component)) } }
     };
     Ok(Page::of(
         Section::Sources,
         format!("{} · configuration", shown.name()),
         body,
     )
+    .changing(&Topic::Source(id), &visitor)
     .command(format!("headwater describe {}", shown.quoted())))
+}
+
+/// The address of the page that shows a part of a value, up to the pointer.
+fn page_of(shown: &Shown, prop: &str) -> String {
+    let prop: String = byte_serialize(prop.as_bytes()).collect();
+    format!("{}/config?prop={prop}&at=", shown.base())
+}
+
+/// One value, or the part of it that the address names, where the table has no room for it.
+fn part(shown: &Shown, prop: &str, visitor: &Visitor) -> Result<Markup, Problem> {
+    let is_secret = shown.view.secrets.iter().any(|secret| secret == prop);
+    let value = shown.view.configured_props.get(prop).filter(|_| !is_secret);
+    let value = value.ok_or_else(|| Problem::not_found("value", prop))?;
+    let at = visitor.parameter("at").unwrap_or_default();
+    let page = page_of(shown, prop);
+    let address = |pointer: &str| {
+        let pointer: String = byte_serialize(pointer.as_bytes()).collect();
+        format!("{page}{pointer}")
+    };
+    let tree = Tree {
+        part: Some(&address),
+        name: prop,
+        at: &at,
+        from: Some(visitor.first_child()),
+        raw: None,
+    };
+    Ok(html! {
+        p.crumbs { a href={ (shown.base()) "/config" } { "All values" } " / " (text::line(prop)) }
+        @match value {
+            Value::String(text) => { (payload::block(html! { pre tabindex="0" { (text::value(text)) } })) }
+            value => { (tree.part_of(value, &page)) }
+        }
+    })
 }
 
 /// The values; those of data stores are told by the definitions of the props.
@@ -80,22 +114,11 @@ fn values(shown: &Shown, things: &Things, component: Option<&SavedComponent>) ->
                         th scope="row" { (text::line(name)) }
                         td data-label="Value" {
                             @if shown.view.secrets.contains(name) { span.note { "set, not shown" } }
-                            @else { (things.value(name, value, is_data_store(name))) }
+                            @else { (things.value(name, value, is_data_store(name), Some(&page_of(shown, name)))) }
                         }
                     }
                 }
             }
         }
-    }
-}
-
-/// The code of the source as its name, which leads to it.
-fn code(shown: &Shown, component: Option<&SavedComponent>) -> Markup {
-    let id = &shown.view.source.spec.component_id;
-    let described = component.map(|component| &component.description);
-    let name = described.map(|one| one.name.as_str());
-    html! {
-        a href={ (shown.base()) "/code" } title=(id) { (named(name, id.as_str())) }
-        @if let Some(version) = described.and_then(|one| one.version.as_deref()) { " " (text::line(version)) }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     fields::Fields,
     form::Entered,
     page::deploy::{
-        component::{check_type, parameters},
+        component::{check_type, has_code, parameters},
         findings::Findings,
         submission,
         wizard::Wizard,
@@ -46,7 +46,7 @@ pub(crate) async fn submit(
 ) -> FormReply {
     let view = ui.platform.source(visitor.caller(), &id).await?;
     let wizard = wizard(&ui, &visitor, view).await?;
-    let reply = submission::answer(&ui, &visitor, &wizard, Entered::new(fields)).await?;
+    let reply = submission::answer(&ui, &visitor, wizard, Entered::new(fields)).await?;
     Ok(reply.into_response())
 }
 
@@ -63,9 +63,15 @@ async fn wizard(ui: &Ui, visitor: &Visitor, view: SourceView) -> Result<Wizard, 
         .component(visitor.caller(), &reference, workspace.clone())
         .await?;
     check_type(&component)?;
-    let query = other.map(|_| format!("?component={}", component.id));
+    let code = has_code(visitor).then(|| component.code.clone());
+    let action = match (&code, other) {
+        (Some(_), _) => Wizard::with_code(visitor, Some(&source.id), &component.id),
+        (None, Some(_)) => format!("/sources/{}/edit?component={}", source.id, component.id),
+        (None, None) => format!("/sources/{}/edit", source.id),
+    };
     Ok(Wizard {
-        action: format!("/sources/{}/edit{}", source.id, query.unwrap_or_default()),
+        action,
+        code,
         component,
         workspace,
         source: Some(view),

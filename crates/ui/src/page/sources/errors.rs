@@ -12,11 +12,13 @@ use crate::{
     part::{
         empty::empty,
         error_event,
+        event_list::live_bar,
         pager::{Ends, pager},
     },
     path::PathId,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 use headwater_model::id::SourceId;
@@ -39,17 +41,20 @@ pub(crate) async fn show(
     let emitter = EmitterId::Source(id.clone());
     let body = html! {
         (shown.head(&ui, &visitor, "errors"))
+        (live_bar())
+        div data-part="errors" {
         @if errors.items.is_empty() {
             (empty(match shown.health.last_run { Some(_) => "No error is kept.", None => "It has not run yet, so nothing failed." }, html! { p { "An error of a run appears here, with its stack and the event that it was about." } }))
         } @else {
             @for error in &errors.items { (error_event::item(&emitter, error, visitor.now_ms)) }
             (pager(&visitor, &Ends::of(&errors, |error| error.id)))
         }
+        }
     };
+    let command = format!("headwater events {} --channel '$errors'", shown.quoted());
     Ok(
-        Page::of(Section::Sources, format!("{} · errors", shown.name()), body).command(format!(
-            "headwater events {} --channel '$errors'",
-            shown.quoted()
-        )),
+        Page::of(Section::Sources, format!("{} · errors", shown.name()), body)
+            .changing(&Topic::Source(id), &visitor)
+            .command(command),
     )
 }

@@ -4,6 +4,7 @@ use headwater_model::id::{AccountId, SourceId};
 use headwater_platform::{AccountView, HealthStatus, PlatformError, SourceHealth, SourceView};
 use maud::{Markup, html};
 
+use super::component::Component;
 use crate::{
     address::Address as _,
     page::accounts::uses::accounts_of,
@@ -63,6 +64,8 @@ pub(crate) struct Shown {
     pub(crate) health: SourceHealth,
     /// Accounts of a source that fails, whose credentials are not good any more.
     pub(crate) refused: Vec<AccountView>,
+    /// Its component, as far as a page tells of it.
+    pub(super) component: Option<Component>,
 }
 
 impl Shown {
@@ -83,6 +86,7 @@ impl Shown {
             None => Vec::new(),
         };
         Ok(Self {
+            component: Component::of(ui, visitor, &view).await?,
             view,
             health,
             refused,
@@ -100,6 +104,15 @@ impl Shown {
 
     pub(crate) fn base(&self) -> String {
         self.view.source.id.address()
+    }
+
+    /// The form of a webhook for its events, in its workspace.
+    pub(crate) fn new_webhook(&self) -> String {
+        let source = &self.view.source;
+        let workspace = source.owner.workspace_id.as_ref();
+        let workspace = workspace.map(|id| format!("workspace={id}&"));
+        let workspace = workspace.unwrap_or_default();
+        format!("/webhooks/new?{workspace}source={}", source.id)
     }
 
     /// The addresses at which it takes requests.
@@ -135,6 +148,7 @@ impl Shown {
                 (self.buttons(&base))
             }
             dl.facts {
+                @if let Some(component) = &self.component { (component.facts(ui, &self.view)) }
                 dt { "Runs on" }
                 dd {
                     (self.triggers())
@@ -160,11 +174,36 @@ impl Shown {
                 @for url in self.endpoint_urls(ui) {
                     dt { "Endpoint" }
                     dd { (copyable(&url)) }
+                    dt { "Send it a request" }
+                    dd { (copyable(&request_to(&url))) }
                 }
             }
             }
             (tabs("Parts of the source", &base, &TABS, tab))
         }
+    }
+
+    /// The way to other values, and to a newer version where one is published.
+    fn update(&self, base: &str) -> Markup {
+        let component = self.component.as_ref();
+        let href = component.map_or_else(
+            || format!("{base}/edit"),
+            |component| component.update(base),
+        );
+        let newer = component.and_then(Component::newer);
+        html! { a.button href=(href) { "Update" @if let Some(newer) = newer { " to " (text::line(newer)) } } }
+    }
+
+    /// The form of a new source with the same values.
+    fn duplicate(&self) -> String {
+        let source = &self.view.source;
+        let workspace = source.owner.workspace_id.as_ref();
+        let workspace = workspace.map(|id| format!("workspace={id}&"));
+        let workspace = workspace.unwrap_or_default();
+        format!(
+            "/deploy/{}?{workspace}like={}",
+            source.spec.component_id, source.id
+        )
     }
 
     fn buttons(&self, base: &str) -> Markup {
@@ -179,6 +218,8 @@ impl Shown {
                         button name="active" value="true" { (icon(Icon::Play)) "Resume" }
                     }
                 }
+                (self.update(base))
+                a.button href=(self.duplicate()) { "Duplicate" }
                 (history(self.view.source.id.as_str()))
                 a.button.danger href={ (base) "/delete" } { "Delete" }
             }
@@ -186,10 +227,18 @@ impl Shown {
     }
 }
 
-/// The state of a source in one word.
+/// A request to an endpoint, as a command.
+pub(super) fn request_to(url: &str) -> String {
+    format!("curl -s {url} -H 'content-type: application/json' -d '{{\"hello\":\"world\"}}'")
+}
+
+/// The state of a source in one word, or two of a paused one whose last run failed.
 pub(crate) fn health_state(view: &SourceView, health: &SourceHealth) -> Markup {
     match (view.active(), health.failing_since_ms) {
-        (false, _) => state(Tone::Quiet, "paused"),
+        (false, Some(_)) => {
+            html! { (state(Tone::Bad, "failing")) " " (state(Tone::Quiet, "paused")) }
+        }
+        (false, None) => state(Tone::Quiet, "paused"),
         (true, Some(_)) => state(Tone::Bad, "failing"),
         (true, None) if health.last_run.is_none() => state(Tone::Busy, "waiting"),
         (true, None) => state(Tone::Good, "ok"),

@@ -12,6 +12,7 @@ use crate::{
     part::{
         empty::empty,
         event_list::live_bar,
+        icon::{Icon, icon},
         pager::{Ends, pager},
         payload, text, time,
     },
@@ -38,8 +39,10 @@ pub(crate) async fn show(
         .platform
         .source_events(visitor.caller(), &id, &query)
         .await?;
+    let is_wrapped = visitor.parameter("wrap").as_deref() != Some("no");
     let body = html! {
         (shown.head(&ui, &visitor, "logs"))
+        (tools(&id, &visitor, is_wrapped))
         (live_bar())
         div data-part="log" {
             @if lines.items.is_empty() {
@@ -47,7 +50,7 @@ pub(crate) async fn show(
                     p { "Lines of " code { "console.log" } " and its like appear here." }
                 }))
             } @else {
-                div.log tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
+                div.log.unwrapped[!is_wrapped] tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
                 (pager(&visitor, &Ends::of(&lines, |line| line.id)))
             }
         }
@@ -59,6 +62,25 @@ pub(crate) async fn show(
     )
 }
 
+/// The search among the lines, the file of them, and the switch of long lines.
+fn tools(id: &SourceId, visitor: &Visitor, is_wrapped: bool) -> Markup {
+    let lines = format!("emitter={id}&channel=%24logs");
+    let wrap = match is_wrapped {
+        true => (Some("no"), "Do not wrap lines"),
+        false => (None, "Wrap lines"),
+    };
+    html! {
+        form.filters action="/events" {
+            input type="hidden" name="emitter" value=(id);
+            input type="hidden" name="channel" value=(Channel::LOGS);
+            div { label for="words" { "Words " } input #words type="search" name="q" autocomplete="off"; }
+            button { (icon(Icon::Search)) "Search" }
+            a.button.quiet href={ "/events/export?" (lines) } download { "Download all as NDJSON" }
+            a.button.quiet href=(visitor.with(&[("wrap", wrap.0)])) { (wrap.1) }
+        }
+    }
+}
+
 fn row(event: &Event) -> Markup {
     let Ok(line) = serde_json::from_str::<LogLine>(event.event.get()) else {
         return html! { li data-row=(event.id) { (time::exact(event.indexed_at_ms)) span {} span { (payload::inline(text::value(event.event.get()))) } } };
@@ -68,7 +90,7 @@ fn row(event: &Event) -> Markup {
         li class=(class) data-row=(event.id) {
             (time::exact(line.ts))
             @match &event.run_id {
-                Some(run) => { a href={ "/runs/" (run) } { (word) } }
+                Some(run) => { span { (word) " " a href={ "/runs/" (run) } title=(run) { "run" } } }
                 None => { span { (word) } }
             }
             span { (payload::inline(text::value(&line.message))) }

@@ -4,7 +4,7 @@ use headwater_model::{channel::Channel, page::PageRequest};
 use headwater_platform::{PlatformError, RunFilter, RunRecord};
 use maud::{Markup, html};
 
-use super::head::Shown;
+use super::head::{Shown, request_to};
 use crate::{
     part::{
         code::copyable,
@@ -167,7 +167,7 @@ fn never_ran(ui: &Ui, shown: &Shown) -> Markup {
             "Nothing was sent to its endpoint yet.",
             html! {
                 p { "It waits for a request. Send one:" }
-                p { (copyable(&format!("curl -s {url} -H 'content-type: application/json' -d '{{\"hello\":\"world\"}}'"))) }
+                p { (copyable(&request_to(url))) }
             },
         ),
         None => empty(

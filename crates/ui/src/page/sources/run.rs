@@ -2,33 +2,50 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use headwater_platform::RunReport;
+use axum::{extract::State, http::StatusCode};
+use headwater_model::{
+    event::{Event, EventRef},
+    id::{EmitterId, SourceId},
+    page::PageRequest,
+};
+use headwater_platform::{ComponentRef, EventsQuery, PlatformError, RunReport, default_channels};
 use maud::{Markup, html};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{head::Shown, logs::level};
 use crate::{
-    assets::EDITOR,
     fields::Fields,
+    page::prefilled::Prefilled,
     part::{
         icon::{Icon, icon},
         payload,
         text::{self, counted},
     },
     path::PathId,
+    problem::{Problem, Told},
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
-use headwater_model::id::SourceId;
 
 /// The form's fields.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     #[serde(default)]
     event: String,
+    /// The source's own event that runs if no other one is written.
+    #[serde(default)]
+    event_id: String,
 }
+
+/// The events that the form can begin with, by their names in addresses.
+const BEGINNINGS: [(Option<&str>, &str); 3] = [
+    (None, "no event"),
+    (Some("sample"), "the component's sample"),
+    (Some("last"), "the last event"),
+];
 
 /// Asks for the event.
 pub(crate) async fn show(
@@ -37,8 +54,54 @@ pub(crate) async fn show(
     PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
-    let event = visitor.parameter("event").unwrap_or_default();
-    Ok(page(&ui, &visitor, &shown, &event, html! {}))
+    let (prefilled, note) = match visitor.parameter("from").as_deref() {
+        Some("sample") => match sample(&ui, &visitor, &shown).await {
+            Some(sample) => (Prefilled::text(format!("{sample:#}")), None),
+            None => (
+                Prefilled::default(),
+                Some("The component has no sample event."),
+            ),
+        },
+        Some("last") => match last(&ui, &visitor, &id).await? {
+            Some(of) => (Prefilled::of_event(&ui, &visitor, &of).await?, None),
+            None => (Prefilled::default(), Some("No event of it is kept.")),
+        },
+        _ => (Prefilled::of(&ui, &visitor, id.into()).await?, None),
+    };
+    let note = html! { @if let Some(note) = note { p.note role="status" { (note) } } };
+    Ok(page(&ui, &visitor, &shown, &prefilled, note))
+}
+
+/// The event that the component says it emits.
+async fn sample(ui: &Ui, visitor: &Visitor, shown: &Shown) -> Option<Value> {
+    let source = &shown.view.source;
+    let reference = ComponentRef::Id(source.spec.component_id.clone());
+    let workspace = source.owner.workspace_id.clone();
+    let component = ui
+        .platform
+        .component(visitor.caller(), &reference, workspace);
+    component.await.ok()?.description.sample_emit
+}
+
+/// The newest event of the source.
+async fn last(
+    ui: &Ui,
+    visitor: &Visitor,
+    id: &SourceId,
+) -> Result<Option<EventRef>, PlatformError> {
+    let query = EventsQuery {
+        channels: default_channels(None),
+        page: PageRequest::first(1),
+    };
+    let found = ui
+        .platform
+        .source_events(visitor.caller(), id, &query)
+        .await?;
+    let of = |event: &Event| EventRef {
+        emitter: id.clone().into(),
+        id: event.id,
+    };
+    Ok(found.items.first().map(of))
 }
 
 /// Runs the source and waits for the end of it.
@@ -48,54 +111,80 @@ pub(crate) async fn submit(
     PathId(id): PathId<SourceId>,
     Fields(given): Fields<Run>,
 ) -> PageReply {
-    let event = match given.event.trim() {
-        "" => None,
-        text => match serde_json::from_str(text) {
-            Ok(event) => Some(event),
-            Err(error) => {
-                let shown = Shown::of(&ui, &visitor, &id).await?;
-                let wrong = html! {
-                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) "The event is not JSON: " (error) }
-                };
-                return Ok(page(&ui, &visitor, &shown, &given.event, wrong));
-            }
-        },
+    let entered = (given.event.as_str(), given.event_id.as_str());
+    let emitter = EmitterId::from(id.clone());
+    let ran = match Prefilled::sent(&ui, &visitor, emitter.clone(), entered).await {
+        Ok(event) => ui.platform.run_source(visitor.caller(), &id, event).await,
+        Err(error) => Err(error),
     };
-    let report = ui.platform.run_source(visitor.caller(), &id, event).await?;
+    let (above, status) = match ran {
+        Ok(report) => {
+            let shown = Shown::of(&ui, &visitor, &id).await?;
+            (ended(&report, &shown), StatusCode::OK)
+        }
+        Err(error) => {
+            let told = refusal(error)?;
+            (refused(&told), told.status)
+        }
+    };
     let shown = Shown::of(&ui, &visitor, &id).await?;
-    Ok(page(
-        &ui,
-        &visitor,
-        &shown,
-        &given.event,
-        ended(&report, &shown),
-    ))
+    let prefilled = Prefilled::again(&ui, &visitor, emitter, entered).await?;
+    Ok(page(&ui, &visitor, &shown, &prefilled, above).with_status(status))
 }
 
-fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -> Page {
+/// The reason why it did not run, if what was entered is of use for another try; otherwise it has a page of its own.
+fn refusal(error: PlatformError) -> Result<Told, Problem> {
+    let is_of_form = matches!(
+        error,
+        PlatformError::Invalid(_)
+            | PlatformError::EventGone { .. }
+            | PlatformError::Conflict(_)
+            | PlatformError::QuotaExceeded { .. }
+            | PlatformError::RateLimited { .. }
+            | PlatformError::TooManyWaiting { .. }
+            | PlatformError::Unavailable(_)
+    );
+    match Problem::from(error) {
+        Problem::Told(told) if is_of_form => Ok(told),
+        problem @ (Problem::Told(_) | Problem::SignedOut) => Err(problem),
+    }
+}
+
+fn refused(told: &Told) -> Markup {
+    html! {
+        section.summary-of-errors role="alert" tabindex="-1" #errors {
+            h2 { (icon(Icon::Failed)) "It did not run" }
+            p { (text::sentence(&told.text)) }
+        }
+    }
+}
+
+fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, prefilled: &Prefilled, above: Markup) -> Page {
+    let base = format!("{}/run", shown.base());
+    let from = visitor.parameter("from");
+    let is_named = visitor.parameter("event_id").is_some() || visitor.parameter("event").is_some();
+    let hint = html! { "JSON that " code { "run(event)" } " is given. Empty: the event of a run by hand, with a timestamp." };
     let body = html! {
         (shown.head(ui, visitor, ""))
         h2 { "Run now" }
         (above)
-        form method="post" action={ (shown.base()) "/run" } {
-            (payload_if(!event.is_empty(), html! { div.field {
-                label for="event" { "Event" }
-                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
-                p.hint { "JSON that " code { "run(event)" } " is given. Empty: the event of a run by hand, with a timestamp." }
-            } }))
+        @if !shown.view.active() { p.note { "The source is paused, so it does not run. Resume it with the button above." } }
+        ul.chips aria-label="Event to begin with" {
+            li.note aria-hidden="true" { "Begin with:" }
+            @for (name, label) in BEGINNINGS {
+                li { a href={ (base) @if let Some(name) = name { "?from=" (name) } }
+                    aria-current=[(!is_named && from.as_deref() == name).then_some("true")] { (label) } }
+            }
+        }
+        form method="post" action=(base) data-busy="Running…" {
+            (prefilled.field(&hint))
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
+    let command = format!("headwater run {}{}", shown.quoted(), prefilled.argument());
     Page::of(Section::Sources, format!("Run {}", shown.name()), body)
-        .command(format!("headwater run {}", shown.quoted()))
-}
-
-/// A field that is hidden with payloads if it has one.
-fn payload_if(has_payload: bool, field: Markup) -> Markup {
-    match has_payload {
-        true => payload::block(field),
-        false => field,
-    }
+        .changing(&Topic::Source(shown.view.source.id.clone()), visitor)
+        .command(command)
 }
 
 fn ended(report: &RunReport, shown: &Shown) -> Markup {

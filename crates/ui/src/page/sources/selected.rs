@@ -1,4 +1,4 @@
-//! `/sources/selected`: the sources whose boxes are checked are paused, resumed or deleted.
+//! `/sources/selected`: the sources whose boxes are checked are run, paused, resumed or deleted.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::{
 /// An act on sources.
 #[derive(Debug, Clone, Copy)]
 enum Act {
+    Run,
     Pause,
     Resume,
     Delete,
@@ -29,6 +30,7 @@ enum Act {
 impl Act {
     fn of(text: &str) -> Result<Self, Problem> {
         match text {
+            "run" => Ok(Self::Run),
             "pause" => Ok(Self::Pause),
             "resume" => Ok(Self::Resume),
             "delete" => Ok(Self::Delete),
@@ -39,6 +41,7 @@ impl Act {
     /// The verb of the question, and the fact after the act.
     fn words(self) -> (&'static str, &'static str) {
         match self {
+            Self::Run => ("Run", "run"),
             Self::Pause => ("Pause", "paused"),
             Self::Resume => ("Resume", "active"),
             Self::Delete => ("Delete", "deleted"),
@@ -48,6 +51,7 @@ impl Act {
     fn consequences(self) -> Markup {
         html! {
             @match self {
+                Self::Run => { p { "Each runs once now, one after the other, with the event of a run by hand. Those that are paused do not run." } }
                 Self::Pause => { p { "They run on nothing until they are resumed, and keep their events. The hook " code { "deactivate" } " of each runs first." } }
                 Self::Resume => { p { "They run on their triggers again. The hook " code { "activate" } " of each runs first; where it fails, the source stays paused." } }
                 Self::Delete => {
@@ -61,6 +65,7 @@ impl Act {
     async fn on(self, ui: &Ui, visitor: &Visitor, id: &SourceId) -> Result<(), PlatformError> {
         let (platform, caller) = (&ui.platform, visitor.caller());
         let active = match self {
+            Self::Run => return platform.run_source(caller, id, None).await.map(drop),
             Self::Pause => false,
             Self::Resume => true,
             Self::Delete => return platform.delete_source(caller, id).await,
@@ -85,6 +90,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let (verb, _) = act.words();
     let count = counted(ids.len() as u64, "source", "sources");
     let command = match act {
+        Act::Run => "run",
         Act::Pause => "deactivate",
         Act::Resume => "activate",
         Act::Delete => "delete",
@@ -93,6 +99,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         section: Section::Sources,
         title: format!("{verb} {count}?"),
         button: verb,
+        busy: "Changing the sources…",
         consequences: act.consequences(),
         rows,
         list: "/sources",
@@ -114,6 +121,9 @@ pub(crate) async fn submit(
         tally.add(act.on(&ui, &visitor, id).await)?;
     }
     let (_, done) = act.words();
-    let words = ("source is", "sources are", done);
+    let words = match act {
+        Act::Run => ("source has", "sources have", done),
+        Act::Pause | Act::Resume | Act::Delete => ("source is", "sources are", done),
+    };
     tally.back(&visitor, ("/sources", &given.back), words)
 }

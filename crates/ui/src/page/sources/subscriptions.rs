@@ -28,6 +28,7 @@ use crate::{
     path::PathId,
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -112,12 +113,12 @@ async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refuse
         h2 { "Subscribers" }
         @if from.is_empty() {
             (empty("Nobody is subscribed to it; its events can be read here and over the API.", html! {
-                p { "Choose a listener below, or " a href={ "/webhooks/new?source=" (id) } { "create a webhook" } " that gets its events." }
+                p { "Choose a listener below, or " a href=(shown.new_webhook()) { "create a webhook" } " that gets its events." }
             }))
         } @else { (table(&from, visitor, "Listener", |one| things.listener(&one.listener), removal)) }
         h3 { "Add a listener" }
         (things.add_listener(&base, &emitter, refused))
-        p { a.button href={ "/webhooks/new?source=" (id) } { (icon(Icon::Plus)) "New webhook for its events" } }
+        p { a.button href=(shown.new_webhook()) { (icon(Icon::Plus)) "New webhook for its events" } }
         @if !to.is_empty() {
             h2 { "Whose events it gets" }
             (table(&to, visitor, "Emitter", |one| things.emitter(&one.emitter), removal))
@@ -128,6 +129,7 @@ async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, refused: Option<&Refuse
         format!("{} · subscriptions", shown.name()),
         body,
     )
+    .changing(&Topic::Source(id.clone()), visitor)
     .command("headwater subscriptions list")
     .command(format!(
         "headwater subscriptions create --emitter {} --listener WEBHOOK",

@@ -34,6 +34,7 @@ use crate::{
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -84,24 +85,34 @@ pub(crate) async fn list(
     visitor: Visitor,
     PathId(id): PathId<SourceId>,
 ) -> PageReply {
-    let shown = Shown::of(&ui, &visitor, &id).await?;
+    page(&ui, &visitor, &id, html! {}).await
+}
+
+/// The list, below what was refused.
+pub(super) async fn page(ui: &Ui, visitor: &Visitor, id: &SourceId, above: Markup) -> PageReply {
+    let shown = Shown::of(ui, visitor, id).await?;
     let all = PageRequest::first(PAGE_LIMIT_MAX);
     let mut found = ui
         .platform
-        .source_deployments(visitor.caller(), &id, &all)
+        .source_deployments(visitor.caller(), id, &all)
         .await?
         .items;
     found.reverse();
     let body = html! {
-        (shown.head(&ui, &visitor, "versions"))
+        (shown.head(ui, visitor, "versions"))
+        (above)
         p.note {
             "Every deployment and every update of code, values or isolation is a version. The newest "
             (SOURCE_DEPLOYMENTS_KEPT) " are kept, and the source can be rolled back to each."
         }
+        form.filters method="post" action={ (shown.base()) "/versions/refresh" } data-busy="Resolving packages…" {
+            button { "Refresh packages" }
+            span.note { "The code stays, and its packages become the latest that it allows: as a new version, with its hooks." }
+        }
         @if found.is_empty() {
             (empty("No version is kept.", html! { p { "The source is being deployed. Reload the page in a moment." } }))
         } @else {
-            (table(&found, &shown.base(), &visitor))
+            (table(&found, &shown.base(), visitor))
         }
     };
     Ok(Page::of(
@@ -109,7 +120,12 @@ pub(crate) async fn list(
         format!("{} · versions", shown.name()),
         body,
     )
-    .command(format!("headwater deployments {}", shown.quoted())))
+    .changing(&Topic::Source(id.clone()), visitor)
+    .command(format!("headwater deployments {}", shown.quoted()))
+    .command(format!(
+        "headwater update {} --refresh-deps",
+        shown.quoted()
+    )))
 }
 
 fn table(found: &[SourceDeploymentView], base: &str, visitor: &Visitor) -> Markup {

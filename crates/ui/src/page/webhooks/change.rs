@@ -13,6 +13,7 @@ use crate::{
     fields::Fields,
     part::{
         confirm::{Question, confirm},
+        icon::{Icon, icon},
         text::counted,
     },
     path::PathId,
@@ -72,6 +73,10 @@ pub(crate) async fn ask_to_delete(
         consequences: html! {
             p { "Its subscriptions and the record of its deliveries go with it." }
             @if pending > 0 { p { (counted(pending, "delivery", "deliveries")) " that wait for it are not made." } }
+            @if webhook.active {
+                p { "If it is only to rest, pause it: it keeps its subscriptions, its secret and the record of its deliveries." }
+                form method="post" action={ (base) "/switch" } { button name="active" value="false" { (icon(Icon::Paused)) "Pause it instead" } }
+            }
         },
         action: &format!("{base}/delete"),
         fields: &[],

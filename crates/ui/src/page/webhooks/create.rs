@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::page::PageRequest;
-use headwater_platform::{NewWebhook, PlatformError, Wanted};
+use headwater_model::{id::SourceId, page::PageRequest};
+use headwater_platform::{NewWebhook, PlatformError, SourceView, Wanted};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -106,8 +106,16 @@ async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> P
         .platform
         .sources(visitor.caller(), workspace, Wanted::default(), &page)
         .await?;
-    let options = sources
-        .items
+    let mut offered = sources.items;
+    let is_offered = |id: &str| offered.iter().any(|view| view.source.id.as_str() == id);
+    let mut unknown = None;
+    if !matches!(given.source.as_str(), "" | EVERY) && !is_offered(&given.source) {
+        match chosen(ui, visitor, &given.source).await? {
+            Some(view) => offered.insert(0, view),
+            None => unknown = Some(given.source.as_str()),
+        }
+    }
+    let options = offered
         .iter()
         .map(|view| (view.source.id.as_str(), view.source.spec.name.as_str()));
     let body = html! {
@@ -125,7 +133,7 @@ async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> P
                 label for="name" { "Name " span.note { "optional" } }
                 input #name name="name" value=(given.name) autocomplete="off";
             }
-            (source_field(options, &given.source))
+            (source_field(options, &given.source, unknown))
             button.primary { "Create" }
         }
     };
@@ -133,14 +141,33 @@ async fn form(ui: &Ui, visitor: &Visitor, given: &New, wrong: Option<&str>) -> P
         .command("headwater webhooks create URL --name NAME"))
 }
 
-fn source_field<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Markup {
+/// The source that was chosen, though it is not among those that are offered: there are more, or it is another member's.
+async fn chosen(ui: &Ui, visitor: &Visitor, id: &str) -> Result<Option<SourceView>, PlatformError> {
+    let Ok(id) = id.parse::<SourceId>() else {
+        return Ok(None);
+    };
+    match ui.platform.source(visitor.caller(), &id).await {
+        Ok(view) => Ok(Some(view)),
+        Err(PlatformError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn source_field<'a>(
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+    chosen: &str,
+    unknown: Option<&str>,
+) -> Markup {
     html! {
         div.field {
             label for="source" { "Gets the events of" }
-            select #source name="source" {
+            select #source name="source" aria-describedby=[unknown.map(|_| "source-hint")] {
                 option value="" selected[chosen.is_empty()] { "nothing yet" }
                 option value=(EVERY) selected[chosen == EVERY] { "every source, later ones too" }
                 @for (id, name) in options { option value=(id) selected[chosen == id] { (text::visible(name)) } }
+            }
+            @if let Some(id) = unknown {
+                p.wrong #source-hint { (icon(Icon::Warning)) "There is no source " code { (text::line(id)) } " that you can see. Choose another one, or none." }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `/webhooks/{id}/edit`: another address or name.
+//! `/webhooks/{id}/edit`: another address, name, description or order.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::id::WebhookId;
+use headwater_model::{id::WebhookId, webhook::DeliveryOrder};
 use headwater_platform::{PlatformError, UpdateWebhook, Webhook};
 use maud::html;
 use serde::Deserialize;
@@ -26,16 +26,26 @@ use crate::{
     visit::Visitor,
 };
 
-/// The form's fields. An empty name is none.
+/// The orders, as forms send them.
+const ORDERS: [(&str, &str, DeliveryOrder); 2] = [
+    ("strict", "one after the other", DeliveryOrder::Strict),
+    ("none", "in parallel", DeliveryOrder::Unordered),
+];
+
+/// The form's fields. An empty name is none, and so is an empty description.
 #[derive(Deserialize)]
 pub(crate) struct Edited {
     #[serde(default)]
     url: String,
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    ordering: DeliveryOrder,
 }
 
-/// Asks for both, with those that it has.
+/// Asks for them, with those that it has.
 pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
@@ -45,6 +55,8 @@ pub(crate) async fn show(
     let given = Edited {
         url: webhook.url.clone(),
         name: webhook.name.clone().unwrap_or_default(),
+        description: webhook.description.clone().unwrap_or_default(),
+        ordering: webhook.ordering,
     };
     Ok(form(&webhook, &given, None))
 }
@@ -57,10 +69,12 @@ pub(crate) async fn submit(
     Fields(given): Fields<Edited>,
 ) -> FormReply {
     let webhook = ui.platform.webhook(visitor.caller(), &id).await?;
-    let named = Some(given.name.trim().to_owned()).filter(|name| !name.is_empty());
+    let given_or_none = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let change = UpdateWebhook {
         url: Some(given.url.trim().to_owned()),
-        name: Some(named),
+        name: Some(given_or_none(&given.name)),
+        description: Some(given_or_none(&given.description)),
+        ordering: Some(given.ordering),
         ..UpdateWebhook::default()
     };
     match ui
@@ -101,6 +115,17 @@ fn form(webhook: &Webhook, given: &Edited, wrong: Option<&str>) -> Page {
                 label for="name" { "Name " span.note { "optional" } }
                 input #name name="name" value=(given.name) autocomplete="off";
             }
+            div.field {
+                label for="description" { "Description " span.note { "optional" } }
+                input #description name="description" value=(given.description) autocomplete="off";
+            }
+            div.field {
+                label for="ordering" { "Order" }
+                select #ordering name="ordering" aria-describedby="ordering-hint" {
+                    @for (value, label, order) in ORDERS { option value=(value) selected[order == given.ordering] { (label) } }
+                }
+                p.hint #ordering-hint { "One after the other: while one delivery fails, those behind it of the same emitter wait. In parallel: a receiver may get them in another order." }
+            }
             div.actions {
                 button.primary { "Save" }
                 a.button.quiet href=(base) { "Go back" }
@@ -108,7 +133,7 @@ fn form(webhook: &Webhook, given: &Edited, wrong: Option<&str>) -> Page {
         }
     };
     Page::of(Section::Webhooks, "Edit the webhook", body).command(format!(
-        "headwater webhooks update {} --url URL --name NAME",
+        "headwater webhooks update {} --url URL --name NAME --description TEXT --ordering strict",
         webhook.id
     ))
 }

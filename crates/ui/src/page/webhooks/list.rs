@@ -4,14 +4,18 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
 use headwater_model::{id::WorkspaceId, subscription::Subscription};
-use headwater_platform::{KnownNames, PlatformError, RecentAttempts, Webhook, WebhookBacklog};
+use headwater_platform::{
+    CappedCount, KnownNames, PlatformError, RecentAttempts, Webhook, WebhookBacklog,
+};
 use maud::{Markup, html};
 
 use super::health::{Scope, latency, success};
 use crate::{
+    page::deliveries::list::capped,
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar,
         icon::{Icon, icon},
         pager::{Ends, pager},
         state::{Tone, state},
@@ -19,6 +23,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -37,6 +42,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         .collect();
     let backlogs = ui.platform.webhook_backlogs(&ids).await?;
     let health = ui.platform.webhooks_health(&ids).await?;
+    let dead = ui.platform.dead_letters(visitor.caller(), &ids).await?;
     let scopes = match ids.is_empty() {
         true => HashMap::new(),
         false => Scope::of_each(&subscriptions(&ui, &visitor, visitor.workspace.clone()).await?),
@@ -45,10 +51,12 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let emitters: Vec<_> = emitters.collect();
     let names = ui.platform.names(visitor.caller(), emitters, []).await?;
     let rows = webhooks.items.iter().zip(backlogs.iter().zip(&health));
-    let rows = rows.map(|(webhook, (backlog, recent))| Row {
+    let rows = rows.zip(dead);
+    let rows = rows.map(|((webhook, (backlog, recent)), dead)| Row {
         webhook,
         backlog,
         recent,
+        dead,
         scope: scopes.get(&webhook.id).cloned().unwrap_or_default(),
     });
     let body = html! {
@@ -63,12 +71,15 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
                 p { "Or follow a source without one: " (copyable("headwater events SOURCE -f")) }
             }))
         } @else {
-            (table(rows, &names, &visitor))
+            (live_bar())
+            div data-part="webhooks" { (table(rows, &names, &visitor)) }
             p.note { "Success and latency (half of the attempts, 95 of 100) are of the deliveries of the last 24 hours, the newest 100 at most." }
             (pager(&visitor, &Ends::of(&webhooks, |webhook| &webhook.id)))
         }
     };
-    Ok(Page::of(Section::Webhooks, "Webhooks", body).command("headwater webhooks list"))
+    Ok(Page::of(Section::Webhooks, "Webhooks", body)
+        .changing(&Topic::Webhooks, &visitor)
+        .command("headwater webhooks list"))
 }
 
 /// The subscriptions of a workspace, whoever created them, or those of the visitor.
@@ -89,6 +100,7 @@ struct Row<'a> {
     webhook: &'a Webhook,
     backlog: &'a WebhookBacklog,
     recent: &'a RecentAttempts,
+    dead: CappedCount,
     scope: Scope,
 }
 
@@ -97,7 +109,7 @@ fn table<'a>(rows: impl Iterator<Item = Row<'a>>, names: &KnownNames, visitor: &
         table.list {
             thead { tr {
                 th scope="col" { "Name" } th.host.spare scope="col" { "Host" } th scope="col" { "State" } th scope="col" { "Gets events of" }
-                th scope="col" { "Success" } th.number scope="col" { "Latency" } th.number scope="col" { "Pending" } th scope="col" { "Oldest pending" }
+                th scope="col" { "Success" } th.number scope="col" { "Latency" } th.number scope="col" { "Dead" } th.number scope="col" { "Pending" } th.spare scope="col" { "Oldest pending" }
             } }
             tbody { @for row in rows { (row.markup(names, visitor)) } }
         }
@@ -108,7 +120,7 @@ impl Row<'_> {
     fn markup(&self, names: &KnownNames, visitor: &Visitor) -> Markup {
         let (webhook, backlog) = (self.webhook, self.backlog);
         html! {
-            tr {
+            tr data-row=(webhook.id) {
                 th scope="row" { a href={ "/webhooks/" (webhook.id) } { (text::line(name(webhook))) } }
                 td.host.spare data-label="Host" { (text::line(&host(&webhook.url))) }
                 td data-label="State" {
@@ -118,8 +130,9 @@ impl Row<'_> {
                 td.named data-label="Gets events of" { (self.scope.markup(names)) }
                 td data-label="Success" { (success(self.recent)) }
                 td.number data-label="Latency" { (latency(self.recent)) }
-                td.number data-label="Pending" { (text::grouped(backlog.pending)) }
-                td data-label="Oldest pending" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
+                td.number data-label="Dead" { @if self.dead.count > 0 { a href={ "/deliveries?state=dead&webhook=" (webhook.id) } { (capped(self.dead)) } } @else { "0" } }
+                td.number data-label="Pending" { @if backlog.pending > 0 { a href={ "/deliveries?state=pending&webhook=" (webhook.id) } { (text::grouped(backlog.pending)) } } @else { "0" } }
+                td.spare data-label="Oldest pending" { @if let Some(moment) = backlog.oldest_at_ms { (time::ago(moment, visitor.now_ms)) } }
             }
         }
     }

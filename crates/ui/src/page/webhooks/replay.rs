@@ -1,10 +1,15 @@
-//! `/webhooks/{id}/replay`: makes deliveries that were given up once more, or all that there were, since a time.
+//! `/webhooks/{id}/replay`: makes deliveries that were given up once more, or all that there were, or sends what it missed,
+//! since a time.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
 use headwater_model::{id::WebhookId, time::EpochMs};
-use headwater_platform::{DeliveryFilter, ReplayRequest};
+use headwater_platform::{DeliveryFilter, MissedEvents, PlatformError, ReplayRequest, Webhook};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -13,23 +18,26 @@ use crate::{
     fields::Fields,
     page::deliveries::list::capped,
     part::{
-        confirm::{Question, confirm},
+        code::quoted,
+        confirm::{Question, confirm_busy},
         empty::empty,
+        icon::{Icon, icon},
         text::{self, counted},
         time,
     },
     path::PathId,
-    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    problem::{Problem, capital},
+    query::{self, TIME},
+    reply::{FormReply, Page, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
 
-/// Times since which deliveries are made once more, the whole of what is kept first.
-const SINCE: [(&str, &str, Option<Duration>); 4] = [
-    ("", "all that are kept", None),
-    ("1h", "the last hour", Some(Duration::from_hours(1))),
-    ("24h", "the last 24 hours", Some(Duration::from_hours(24))),
-    ("7d", "the last 7 days", Some(Duration::from_hours(168))),
+/// The events that are sent: their words in the address, and for people.
+const WHICH: [(&str, &str); 3] = [
+    ("", "dead deliveries"),
+    ("delivered", "dead and delivered ones"),
+    ("missed", "events that it missed"),
 ];
 
 /// The form's fields: a span of time in epoch milliseconds, which is the one that was asked about.
@@ -38,7 +46,13 @@ pub(crate) struct Replay {
     since_ms: u64,
     until_ms: u64,
     #[serde(default)]
-    delivered: Option<bool>,
+    which: String,
+}
+
+/// The choice as the address has it.
+struct Chosen {
+    which: String,
+    since: String,
 }
 
 /// Says how many there are, and asks.
@@ -46,13 +60,86 @@ pub(crate) async fn show(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
     PathId(id): PathId<WebhookId>,
-) -> PageReply {
+) -> Result<Response, Problem> {
     let webhook = ui.platform.webhook(visitor.caller(), &id).await?;
-    let with_delivered = visitor.parameter("delivered").is_some();
-    let chosen = visitor.parameter("since").unwrap_or_default();
-    let since_ms = since(&chosen, visitor.now_ms);
+    let chosen = Chosen {
+        which: visitor.parameter("which").unwrap_or_default(),
+        since: visitor.parameter("since").unwrap_or_default(),
+    };
+    let read = query::read(("since", &chosen.since), TIME, |text| {
+        query::since(text, visitor.now_ms)
+    });
+    let since_ms = match read {
+        Ok(since_ms) => since_ms.unwrap_or_default(),
+        Err(error @ PlatformError::Invalid(_)) => {
+            let wrong = capital(&error.to_string());
+            let page = page(&webhook, &chosen, Some(&wrong), html! {});
+            let page = page.with_status(StatusCode::UNPROCESSABLE_ENTITY);
+            return Ok(page.into_response());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let asked = match chosen.which.as_str() {
+        "missed" => missed(&ui, &visitor, &webhook, since_ms).await?,
+        which => deliveries(&ui, &visitor, &webhook, (since_ms, which == "delivered")).await?,
+    };
+    Ok(page(&webhook, &chosen, None, asked).into_response())
+}
+
+fn page(webhook: &Webhook, chosen: &Chosen, wrong: Option<&str>, below: Markup) -> Page {
+    let base = format!("/webhooks/{}", webhook.id);
+    let body = html! {
+        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(webhook))) } }
+        (choices(&base, chosen, wrong))
+        (below)
+    };
+    let since = match chosen.since.as_str() {
+        "" => "1970-01-01",
+        since => since,
+    };
+    let more = match chosen.which.as_str() {
+        "delivered" => " --delivered",
+        "missed" => " --missed",
+        _ => "",
+    };
+    let command = format!(
+        "headwater webhooks replay {} --since {}{more}",
+        webhook.id,
+        quoted(since)
+    );
+    Page::of(Section::Webhooks, "Send again", body).command(command)
+}
+
+fn choices(base: &str, chosen: &Chosen, wrong: Option<&str>) -> Markup {
+    html! {
+        form.filters action={ (base) "/replay" } {
+            div {
+                label for="which" { "Send " }
+                select #which name="which" {
+                    @for (value, label) in WHICH { option value=(value) selected[value == chosen.which] { (label) } }
+                }
+            }
+            div {
+                label for="since" { "of events since " }
+                input #since name="since" value=(chosen.since) size="18" placeholder="all that are kept" autocomplete="off"
+                    aria-invalid=[wrong.map(|_| "true")] aria-describedby=[wrong.map(|_| "wrong")];
+            }
+            button { "Count" }
+        }
+        @if let Some(wrong) = wrong { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(wrong)) } }
+        p.note { "A time is written as " code { "90s" } ", " code { "24h" } ", " code { "7d" } ", " code { "2026-01-31" } " or " code { "2026-01-31T12:00:00Z" } "." }
+    }
+}
+
+/// The question about deliveries that were made before.
+async fn deliveries(
+    ui: &Ui,
+    visitor: &Visitor,
+    webhook: &Webhook,
+    (since_ms, with_delivered): (EpochMs, bool),
+) -> Result<Markup, PlatformError> {
     let filter = DeliveryFilter {
-        webhook_id: Some(id.clone()),
+        webhook_id: Some(webhook.id.clone()),
         since_ms: Some(since_ms),
         until_ms: Some(visitor.now_ms),
         ..DeliveryFilter::default()
@@ -61,12 +148,6 @@ pub(crate) async fn show(
         .platform
         .count_deliveries(visitor.caller(), &filter)
         .await?;
-    let base = format!("/webhooks/{id}");
-    let span = [since_ms.0.to_string(), visitor.now_ms.0.to_string()];
-    let mut fields = vec![("since_ms", &*span[0]), ("until_ms", &*span[1])];
-    if with_delivered {
-        fields.push(("delivered", "true"));
-    }
     let has_some = counts.dead.count > 0 || with_delivered && counts.delivered.count > 0;
     let dead = capped(counts.dead);
     let title = match (with_delivered, counts.dead.count) {
@@ -77,62 +158,99 @@ pub(crate) async fn show(
         (false, 1) => "Send 1 dead delivery again?".to_owned(),
         (false, _) => format!("Send {dead} dead deliveries again?"),
     };
+    let consequences = html! {
+        p { (text::value(name(webhook))) " gets them in their original order, with the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
+        @if since_ms.0 > 0 { p { "These are deliveries of events since " (time::exact(since_ms)) "." } }
+        @if counts.discarded.count > 0 { p { (capped(counts.discarded)) " discarded ones stay as they are." } }
+        @if !webhook.active { p.flash.warning { "The webhook is not active, and gets nothing: resume it first." } }
+    };
+    let which = if with_delivered { "delivered" } else { "" };
+    Ok(match has_some {
+        true => ask(
+            visitor,
+            webhook,
+            since_ms,
+            (&title, which, "Send again"),
+            consequences,
+        ),
+        false => nothing("There is nothing to send again here.", webhook),
+    })
+}
+
+/// The question about events of which there is no delivery.
+async fn missed(
+    ui: &Ui,
+    visitor: &Visitor,
+    webhook: &Webhook,
+    since_ms: EpochMs,
+) -> Result<Markup, PlatformError> {
+    if !webhook.active {
+        return Ok(nothing(
+            "The webhook is not active, and gets nothing: resume it first.",
+            webhook,
+        ));
+    }
+    let wanted = MissedEvents {
+        since_ms,
+        until_ms: Some(visitor.now_ms),
+        is_dry: true,
+    };
+    let would = ui
+        .platform
+        .send_missed(visitor.caller(), &webhook.id, wanted)
+        .await?;
+    if would.count == 0 {
+        return Ok(nothing(
+            "It has a delivery of every event that it is subscribed to and that is still kept.",
+            webhook,
+        ));
+    }
+    let title = format!(
+        "Send {}?",
+        counted(would.count, "missed event", "missed events")
+    );
+    let consequences = html! {
+        p { (text::value(name(webhook))) " gets them in their original order. These are kept events of what it is subscribed to now, of which it has no delivery: it was paused, was subscribed later, or its delivery is not kept any more." }
+        @if since_ms.0 > 0 { p { "They came since " (time::exact(since_ms)) "." } }
+        @if would.is_capped { p { "There may be more: send these, and count again." } }
+    };
+    Ok(ask(
+        visitor,
+        webhook,
+        since_ms,
+        (&title, "missed", "Send them"),
+        consequences,
+    ))
+}
+
+fn ask(
+    visitor: &Visitor,
+    webhook: &Webhook,
+    since_ms: EpochMs,
+    (title, which, button): (&str, &str, &str),
+    consequences: Markup,
+) -> Markup {
+    let base = format!("/webhooks/{}", webhook.id);
+    let span = [since_ms.0.to_string(), visitor.now_ms.0.to_string()];
     let question = Question {
-        title: &title,
-        consequences: html! {
-            p { (text::value(name(&webhook))) " gets them in their original order, with the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
-            @if since_ms.0 > 0 { p { "These are deliveries of events since " (time::exact(since_ms)) "." } }
-            @if counts.discarded.count > 0 { p { (capped(counts.discarded)) " discarded ones stay as they are." } }
-            @if !webhook.active { p.flash.warning { "The webhook is not active, and gets nothing: resume it first." } }
-        },
+        title,
+        consequences,
         action: &format!("{base}/replay"),
-        fields: &fields,
-        button: "Send again",
+        fields: &[
+            ("since_ms", &*span[0]),
+            ("until_ms", &*span[1]),
+            ("which", which),
+        ],
+        button,
         back: &base,
     };
-    let body = html! {
-        p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(&webhook))) } }
-        (choices(&base, &chosen, with_delivered))
-        @if has_some { (confirm(&question)) } @else {
-            h1 { "Send again" }
-            (empty("There is nothing to send again here.", html! { p { a href=(base) { "Go back to the webhook" } } }))
-        }
-    };
-    let told = match since_ms.0 {
-        0 => "1970-01-01".to_owned(),
-        ms => ms.to_string(),
-    };
-    let more = if with_delivered { " --delivered" } else { "" };
-    Ok(
-        Page::of(Section::Webhooks, "Send again", body).command(format!(
-            "headwater webhooks replay {id} --since {told}{more}"
-        )),
-    )
+    confirm_busy(&question, "Sending…")
 }
 
-/// The moment that a choice means.
-fn since(chosen: &str, now_ms: EpochMs) -> EpochMs {
-    let found = SINCE.iter().find(|(value, _, _)| *value == chosen);
-    match found.and_then(|(_, _, span)| *span) {
-        Some(span) => now_ms.minus(span),
-        None => EpochMs(0),
-    }
-}
-
-fn choices(base: &str, chosen: &str, with_delivered: bool) -> Markup {
+fn nothing(reason: &str, webhook: &Webhook) -> Markup {
     html! {
-        form.filters action={ (base) "/replay" } {
-            div {
-                label for="since" { "Of " }
-                select #since name="since" {
-                    @for (value, label, _) in SINCE { option value=(value) selected[value == chosen] { (label) } }
-                }
-            }
-            div {
-                label { input type="checkbox" name="delivered" value="true" checked[with_delivered]; " delivered ones, too" }
-            }
-            button { "Count" }
-        }
+        h1 { "Send again" }
+        (empty(reason, html! { p { a href={ "/webhooks/" (webhook.id) } { "Go back to the webhook" } } }))
     }
 }
 
@@ -143,36 +261,42 @@ pub(crate) async fn submit(
     PathId(id): PathId<WebhookId>,
     Fields(given): Fields<Replay>,
 ) -> FormReply {
-    let request = ReplayRequest {
-        since_ms: Some(EpochMs(given.since_ms)),
-        until_ms: Some(EpochMs(given.until_ms)),
-        delivered: given.delivered.unwrap_or_default(),
-    };
-    let count = ui
-        .platform
-        .replay_deliveries(visitor.caller(), &id, request)
-        .await?;
-    let line = format!(
-        "{} on the way again",
-        counted(count, "delivery is", "deliveries are")
-    );
-    Ok(see_other_saying(
-        &visitor,
-        &format!("/webhooks/{id}"),
-        &line,
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_choice_is_a_moment_and_anything_else_means_all() {
-        let now_ms = EpochMs(1_700_000_000_000);
-        assert_eq!(since("1h", now_ms), EpochMs(1_699_996_400_000));
-        for all in ["", "nonsense"] {
-            assert_eq!(since(all, now_ms), EpochMs(0));
+    let (since_ms, until_ms) = (EpochMs(given.since_ms), EpochMs(given.until_ms));
+    let line = match given.which.as_str() {
+        "missed" => {
+            let wanted = MissedEvents {
+                since_ms,
+                until_ms: Some(until_ms),
+                is_dry: false,
+            };
+            let sent = ui
+                .platform
+                .send_missed(visitor.caller(), &id, wanted)
+                .await?;
+            let more = if sent.is_capped {
+                "; there may be more"
+            } else {
+                ""
+            };
+            let told = counted(sent.count, "missed event is", "missed events are");
+            format!("{told} on the way{more}")
         }
-    }
+        which => {
+            let request = ReplayRequest {
+                since_ms: Some(since_ms),
+                until_ms: Some(until_ms),
+                delivered: which == "delivered",
+            };
+            let count = ui
+                .platform
+                .replay_deliveries(visitor.caller(), &id, request)
+                .await?;
+            format!(
+                "{} on the way again",
+                counted(count, "delivery is", "deliveries are")
+            )
+        }
+    };
+    let webhook = format!("/webhooks/{id}");
+    Ok(see_other_saying(&visitor, &webhook, &line))
 }

@@ -8,7 +8,9 @@ use headwater_model::{
     subscription::Subscription,
     webhook::{DeliveryOrder, DeliveryState},
 };
-use headwater_platform::{Delivery, KnownNames, RecentAttempts, Webhook};
+use headwater_platform::{
+    Delivery, DeliveryCounts, DeliveryFilter, KnownNames, RecentAttempts, Webhook,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -17,12 +19,15 @@ use super::{
 };
 use crate::{
     page::{
-        deliveries::event::{names_of, summary},
-        runs::show::delivery_state,
+        deliveries::{
+            event::{names_of, summary},
+            list::capped,
+        },
         subscribing::{self, Refused, Things},
     },
     part::{
         code::copyable,
+        delivery::{answer, delivery_state},
         empty::empty,
         event_list::live_bar,
         history::history,
@@ -65,6 +70,11 @@ pub(super) async fn page(
         .platform
         .deliveries(caller, id, state, &visitor.page_request())
         .await?;
+    let of_webhook = DeliveryFilter {
+        webhook_id: Some(id.clone()),
+        ..DeliveryFilter::default()
+    };
+    let counts = ui.platform.count_deliveries(caller, &of_webhook).await?;
     let recent = ui
         .platform
         .webhooks_health(std::slice::from_ref(id))
@@ -90,7 +100,7 @@ pub(super) async fn page(
         (live_bar())
         div data-part="deliveries" {
         h2 { "Deliveries" }
-        (states(visitor, state))
+        (states(visitor, state, &counts))
         @if deliveries.items.is_empty() {
             (nothing(&webhook, state, &subscriptions, visitor))
         } @else {
@@ -118,7 +128,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
             div.actions {
                 form method="post" action={ (base) "/test" } { button { "Send a test event" } }
                 a.button href={ (base) "/edit" } { "Edit" }
-                a.button href={ (base) "/replay" } { "Send dead ones again" }
+                a.button href={ (base) "/replay" } { "Send again…" }
                 a.button href={ (base) "/secret" } { "Replace the secret" }
                 form method="post" action={ (base) "/switch" } {
                     @if webhook.active { button name="active" value="false" { (icon(Icon::Paused)) "Pause" } }
@@ -129,6 +139,7 @@ fn head(webhook: &Webhook, recent: &RecentAttempts, visitor: &Visitor) -> Markup
             }
         }
         @if let Some(reason) = &webhook.disabled_reason { p.flash.warning { (icon(Icon::Warning)) (text::sentence(reason)) } }
+        @if let Some(description) = webhook.description.as_deref().filter(|text| !text.trim().is_empty()) { p { (text::value(description)) } }
         dl.facts {
             dt { "Address" } dd { (copyable(&webhook.url)) }
             dt { "Order" } dd { @match webhook.ordering {
@@ -215,21 +226,23 @@ fn state_named(name: &str) -> Option<DeliveryState> {
         "pending" => Some(DeliveryState::Pending),
         "delivered" => Some(DeliveryState::Delivered),
         "dead" => Some(DeliveryState::Dead),
+        "discarded" => Some(DeliveryState::Discarded),
         _ => None,
     }
 }
 
-fn states(visitor: &Visitor, current: Option<DeliveryState>) -> Markup {
+fn states(visitor: &Visitor, current: Option<DeliveryState>, counts: &DeliveryCounts) -> Markup {
     let all = [
-        (None, "All"),
-        (Some("pending"), "Pending"),
-        (Some("dead"), "Dead"),
-        (Some("delivered"), "Delivered"),
+        (None, "All", counts.total()),
+        (Some("pending"), "Pending", counts.pending),
+        (Some("dead"), "Dead", counts.dead),
+        (Some("delivered"), "Delivered", counts.delivered),
+        (Some("discarded"), "Discarded", counts.discarded),
     ];
     html! {
         ul.chips aria-label="States" {
-            @for (value, label) in all {
-                li { a href=(visitor.with(&[("state", value)])) aria-current=[(value.and_then(state_named) == current).then_some("true")] { (label) } }
+            @for (value, label, count) in all {
+                li { a href=(visitor.with(&[("state", value)])) aria-current=[(value.and_then(state_named) == current).then_some("true")] { (label) " " (capped(count)) } }
             }
         }
     }
@@ -241,7 +254,7 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
             thead { tr { th scope="col" { "Created" } th scope="col" { "Event" } th scope="col" { "From" } th scope="col" { "State" } th.number scope="col" { "Attempts" } th scope="col" { "Last answer" } th scope="col" { "Next" } } }
             tbody {
                 @for delivery in deliveries {
-                    tr {
+                    tr data-row=(delivery.id) {
                         td.narrow { (time::ago(delivery.created_at_ms, visitor.now_ms)) }
                         th.event scope="row" { a href={ "/deliveries/" (delivery.id) } { (payload::inline(text::line(&summary(delivery)))) } }
                         td.named data-label="From" { (name::emitter(names, &delivery.event.emitter)) }
@@ -254,23 +267,4 @@ fn table(deliveries: &[Delivery], names: &KnownNames, visitor: &Visitor) -> Mark
             }
         }
     }
-}
-
-/// The result of an attempt, in a line.
-pub(crate) fn answer(attempt: &headwater_platform::Attempt) -> Markup {
-    html! {
-        @match (attempt.status, &attempt.error) {
-            (Some(status), _) => { (status) @if let Some(words) = words_of(status) { " " (words) } }
-            (None, Some(error)) => { (text::line(error)) }
-            (None, None) => { "no answer" }
-        }
-        " in " (time::took(std::time::Duration::from_millis(attempt.latency_ms)))
-    }
-}
-
-/// The standard's words for a status.
-fn words_of(status: u16) -> Option<&'static str> {
-    axum::http::StatusCode::from_u16(status)
-        .ok()?
-        .canonical_reason()
 }

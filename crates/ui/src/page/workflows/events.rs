@@ -14,7 +14,8 @@ use super::head::Shown;
 use crate::{
     part::{
         empty::empty,
-        event_list, event_row,
+        event_list,
+        event_row::{self, About},
         pager::{Ends, pager},
     },
     path::PathId,
@@ -47,7 +48,7 @@ pub(crate) async fn show(
         (shown.head(&visitor, "events"))
         (event_list::channels(&visitor, &CHANNELS))
         (event_list::live_bar())
-        (event_row::table(&emitter, &events.items, &visitor))
+        (event_row::table(&emitter, &events.items, &About::default(), &visitor))
         @if events.items.is_empty() {
             @if channel.is_some() {
                 (empty("Nothing is kept on this channel.", html! { p { a href={ (shown.base()) "/events" } { "Show the other events" } } }))

@@ -80,6 +80,7 @@ impl Shown {
         let health = &self.health;
         html! {
             p.crumbs { a href="/workflows" { "Workflows" } }
+            div data-part="head" {
             header.title {
                 h1 { (text::value(self.name())) }
                 (health_state(self.view.is_active(), health))
@@ -108,6 +109,7 @@ impl Shown {
                     dt { "Endpoint" }
                     dd { (copyable(url)) }
                 }
+            }
             }
             (tabs("Parts of the workflow", &base, &TABS, tab))
         }

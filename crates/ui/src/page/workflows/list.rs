@@ -14,6 +14,7 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar,
         outcome::outcome,
         pager::{Ends, pager},
         text::{self, counted},
@@ -21,6 +22,7 @@ use crate::{
     },
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -37,22 +39,28 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     let health = ui.platform.workflows_health(&ids).await?;
     let body = html! {
         header.title { h1 { "Workflows" } }
-        @if wanted == Wanted::default() && workflows.items.is_empty() {
+        @let is_all = wanted == Wanted::default();
+        @if !is_all || !workflows.items.is_empty() { (reduced::form(&visitor, &wanted, "/workflows", &html! {})) }
+        (live_bar())
+        div data-part="workflows" {
+        @if is_all && workflows.items.is_empty() {
             (empty("There are no workflows here yet.", html! {
                 p { "A workflow is a folder: a file with its triggers and steps, and the code of these." }
                 p { (copyable("headwater workflows init hello")) }
                 p { (copyable("headwater workflows deploy hello")) }
             }))
         } @else {
-            (reduced::form(&visitor, &wanted, "/workflows"))
             @if workflows.items.is_empty() { (reduced::none_left(&visitor.to("/workflows"), "workflows")) }
             @else {
                 (table(&visitor, workflows.items.iter().zip(&health)))
                 (pager(&visitor, &Ends::of(&workflows, |workflow| workflow.id.as_str())))
             }
         }
+        }
     };
-    Ok(Page::of(Section::Workflows, "Workflows", body).command("headwater workflows list"))
+    Ok(Page::of(Section::Workflows, "Workflows", body)
+        .changing(&Topic::Workflows, &visitor)
+        .command("headwater workflows list"))
 }
 
 fn table<'a>(
@@ -82,7 +90,7 @@ fn row(visitor: &Visitor, workflow: &Workflow, health: &WorkflowHealth) -> Marku
     let base = workflow.id.address();
     let is_active = workflow.state == WorkflowState::Active;
     html! {
-        tr {
+        tr data-row=(workflow.id) {
             th scope="row" { a href=(base) { (text::line(&workflow.name)) } }
             td data-label="State" { (health_state(is_active, health)) }
             td data-label="Last run" {

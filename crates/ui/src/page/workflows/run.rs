@@ -13,9 +13,11 @@ use headwater_platform::{
     WorkflowRunView,
 };
 use maud::{Markup, html};
+use url::form_urlencoded::byte_serialize;
 
 use super::{
-    RunPath, run_actions,
+    RunPath,
+    run_actions::{self, Refused},
     run_steps::{self, Steps},
 };
 use crate::{
@@ -36,9 +38,22 @@ use crate::{
     visit::Visitor,
 };
 
+/// Bytes of an event that the address of a form takes along.
+const EDITED_BYTES_MAX: usize = 4_096;
+
 /// Shows a run.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunPath) -> PageReply {
-    let view = path.view(&ui, &visitor).await?;
+    page(&ui, &visitor, &path, None).await
+}
+
+/// The page, with the answer of a wait as it was refused.
+pub(super) async fn page(
+    ui: &Ui,
+    visitor: &Visitor,
+    path: &RunPath,
+    refused: Option<&Refused>,
+) -> PageReply {
+    let view = path.view(ui, visitor).await?;
     let workflow = ui
         .platform
         .workflow(visitor.caller(), &path.workflow)
@@ -64,13 +79,13 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     let workspace = workflow.workflow.owner.workspace_id.as_ref();
     let nodes = followed.iter().flat_map(|followed| &followed.nodes);
     let values = nodes.flat_map(|node| node.settings.values());
-    let things = Things::of(&ui, &visitor, workspace, values).await?;
+    let things = Things::of(ui, visitor, workspace, values).await?;
     let steps = Steps {
         things: &things,
         view: &view,
         followed: followed.as_ref(),
         base: &base,
-        visitor: &visitor,
+        visitor,
     };
     let body = html! {
         @if is_open { (live_bar()) }
@@ -85,7 +100,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             @if let Some(error) = &view.run.error {
                 p.wrong role="alert" { (icon(Icon::Warning)) (text::sentence(error)) }
             }
-            (run_actions::waits(&view, &base, visitor.now_ms))
+            (run_actions::waits(&view, &base, refused, visitor.now_ms))
             (run_steps::course(&steps))
             (run_steps::list(&steps))
             (sends(&view.sends))
@@ -97,7 +112,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
         .command(format!("headwater runs describe {}", path.run))
         .command(format!("headwater workflows logs {}", path.run));
     Ok(match is_open {
-        true => page.changing(&Topic::Run(path.run.clone()), &visitor),
+        true => page.changing(&Topic::Run(path.run.clone()), visitor),
         false => page,
     })
 }
@@ -115,9 +130,18 @@ fn buttons(view: &WorkflowRunView, base: &str, newest: &DeploymentId, location: 
                 @if let Some(own) = other {
                     a.button href={ (base) "/replay?deployment=same" } title=(own) { (icon(Icon::Play)) "Replay with the same code" }
                 }
+                @if let Some(address) = edited(view) { a.button href=(address) { "Run with an edited event" } }
             }
         }
     }
+}
+
+/// The form that starts a run by hand, with the run's event in it, if that is small enough for an address.
+fn edited(view: &WorkflowRunView) -> Option<String> {
+    let event = view.event.as_deref()?.get();
+    let event = (event.len() <= EDITED_BYTES_MAX).then_some(event)?;
+    let event: String = byte_serialize(event.as_bytes()).collect();
+    Some(format!("{}/run?event={event}", view.workflow_id.address()))
 }
 
 fn facts(
@@ -165,14 +189,14 @@ pub(super) fn deployment(
 }
 
 fn sends(sends: &[SendRecord]) -> Markup {
-    let part = |_: &str| String::new();
     let tree = |name: &str, value: &str| {
         let value = serde_json::from_str(value).unwrap_or_default();
         Tree {
-            part: &part,
+            part: None,
             name,
             at: "",
             from: None,
+            raw: None,
         }
         .markup(&value)
     };

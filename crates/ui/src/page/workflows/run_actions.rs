@@ -1,60 +1,60 @@
-//! Answers to the waits of a run, and its cancellation.
+//! The waits of a run with the forms that answer them, and its cancellation.
 
 use std::sync::Arc;
 
 use axum::{
     extract::State,
-    http::StatusCode,
     response::{IntoResponse as _, Response},
 };
 use headwater_model::time::EpochMs;
-use headwater_platform::{ResumeRequest, WaitAnswer, WaitKind, WaitView, WorkflowRunView};
+use headwater_platform::{WaitKind, WaitView, WorkflowRunView};
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::RunPath;
 use crate::{
-    fields::Fields,
     part::{
         code::copyable,
         confirm::{Question, confirm},
+        icon::{Icon, icon},
         run_status, text, time,
     },
     problem::Problem,
-    reply::{FormReply, Page, PageReply, Section, see_other_saying},
+    reply::{Page, PageReply, Section, see_other_saying},
     state::Ui,
     visit::Visitor,
 };
 
-/// The form's fields.
-#[derive(Deserialize)]
-pub(crate) struct Answer {
-    path: String,
-    action: Action,
-    #[serde(default)]
-    data: String,
-}
-
-/// The end that a wait is to have.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Action {
-    Resume,
-    Rerun,
+/// An answer that was refused: for which wait, as it was written, and why.
+pub(super) struct Refused {
+    pub(super) path: String,
+    pub(super) data: String,
+    pub(super) wrong: String,
 }
 
 /// The waits of a run, each with its answers.
-pub(super) fn waits(view: &WorkflowRunView, base: &str, now_ms: EpochMs) -> Markup {
+pub(super) fn waits(
+    view: &WorkflowRunView,
+    base: &str,
+    refused: Option<&Refused>,
+    now_ms: EpochMs,
+) -> Markup {
     html! {
         @if !view.waits.is_empty() {
             h2 { "Waits" }
-            @for (number, wait) in view.waits.iter().enumerate() { (one(wait, number, base, now_ms)) }
+            @for (number, wait) in view.waits.iter().enumerate() { (one(wait, number, base, refused, now_ms)) }
         }
     }
 }
 
-fn one(wait: &WaitView, number: usize, base: &str, now_ms: EpochMs) -> Markup {
+fn one(
+    wait: &WaitView,
+    number: usize,
+    base: &str,
+    refused: Option<&Refused>,
+    now_ms: EpochMs,
+) -> Markup {
     let path = wait.path.to_string();
+    let refused = refused.filter(|refused| refused.path == path);
     let runs_again = matches!(wait.kind, WaitKind::Rerun | WaitKind::Retry);
     html! {
         section.card {
@@ -68,7 +68,9 @@ fn one(wait: &WaitView, number: usize, base: &str, now_ms: EpochMs) -> Markup {
                     input type="hidden" name="path" value=(path);
                     div.field {
                         label for={ "data-" (number) } { "Answer" }
-                        textarea id={ "data-" (number) } name="data" rows="3" spellcheck="false" placeholder="{\"approved\": true}" {}
+                        textarea id={ "data-" (number) } name="data" rows="3" spellcheck="false" placeholder="{\"approved\": true}"
+                            aria-invalid=[refused.map(|_| "true")] aria-describedby=[refused.map(|_| "wrong")] autofocus[refused.is_some()] { (refused.map_or("", |refused| refused.data.as_str())) }
+                        @if let Some(refused) = refused { p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(&refused.wrong)) } }
                         p.hint { "JSON that later steps see as " code { "$resume_data" } "; empty is " code { "null" } "." }
                     }
                     div.actions {
@@ -86,48 +88,6 @@ fn one(wait: &WaitView, number: usize, base: &str, now_ms: EpochMs) -> Markup {
             }
         }
     }
-}
-
-/// Answers a wait.
-pub(crate) async fn answer(
-    State(ui): State<Arc<Ui>>,
-    visitor: Visitor,
-    path: RunPath,
-    Fields(given): Fields<Answer>,
-) -> FormReply {
-    path.view(&ui, &visitor).await?;
-    let data = match given.data.trim() {
-        "" => None,
-        text => Some(serde_json::from_str(text).map_err(|error| {
-            let text = format!(
-                "The answer is not JSON: {error}. Go back and correct it; nothing was answered."
-            );
-            Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "Something does not fit",
-                text,
-            )
-        })?),
-    };
-    let request = ResumeRequest {
-        path: Some(given.path),
-        data,
-        runs_again: matches!(given.action, Action::Rerun),
-    };
-    let answer = ui
-        .platform
-        .resume_run(visitor.caller(), &path.run, &request)
-        .await?;
-    Ok(said(&visitor, &path, answer))
-}
-
-fn said(visitor: &Visitor, path: &RunPath, answer: WaitAnswer) -> Response {
-    let line = match answer {
-        WaitAnswer::Taken => "The run goes on",
-        WaitAnswer::Before => "The wait was answered before, or is over",
-        WaitAnswer::Ended => "The run has ended; replay it to do it again",
-    };
-    see_other_saying(visitor, &path.base(), line)
 }
 
 /// Asks whether to cancel a run.

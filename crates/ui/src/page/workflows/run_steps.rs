@@ -93,12 +93,13 @@ pub(super) fn course(steps: &Steps<'_>) -> Markup {
                     th scope="col" { "Status" }
                     th.number scope="col" { "Began after" }
                     th.number scope="col" { "Took" }
+                    @if can_rerun(steps) { th scope="col" { "Again" } }
                     th.wide scope="col" aria-label={ "Course over " (whole) } { span.axis { span { "0" } span { (whole) } } }
                 }
             }
             tbody {
                 @if steps.from() == 0 { (queued_row(steps, span)) }
-                @for (number, step) in shown { (course_row(number, step, span)) }
+                @for (number, step) in shown { (course_row(steps, number, step, span)) }
             }
         }
         (windows(steps))
@@ -121,12 +122,13 @@ fn queued_row(steps: &Steps<'_>, span: Span) -> Markup {
             td data-label="Status" {}
             td.number data-label="Began after" { "0 ms" }
             td.number data-label="Took" { (time::took(started.since(run.queued_at_ms))) }
+            @if can_rerun(steps) { td data-label="Again" {} }
             td.wide { (span.row(&[queued])) }
         }
     }
 }
 
-fn course_row(number: usize, step: &StepView, span: Span) -> Markup {
+fn course_row(steps: &Steps<'_>, number: usize, step: &StepView, span: Span) -> Markup {
     let ended_at_ms = step.ended_at_ms.unwrap_or(span.to_ms);
     html! {
         tr {
@@ -137,7 +139,8 @@ fn course_row(number: usize, step: &StepView, span: Span) -> Markup {
             }
             td.number data-label="Began after" { (time::took(step.started_at_ms.since(span.from_ms))) }
             td.number data-label="Took" { (time::took(ended_at_ms.since(step.started_at_ms))) }
-            td.wide { (span.row(&bars(step, span.to_ms))) }
+            @if can_rerun(steps) { td data-label="Again" { a href=(rerun_address(steps, step)) { "from here" } } }
+            td.wide { a href={ "#step-" (number) } tabindex="-1" aria-hidden="true" { (span.row(&bars(step, span.to_ms))) } }
         }
     }
 }
@@ -255,7 +258,7 @@ fn item(steps: &Steps<'_>, number: usize, step: &StepView, node: Option<&NodeOut
     html! {
         details.part id={ "step-" (number) } open[is_open] {
             summary {
-                (run_status::of_step(step.status)) " " b { (path(&step.path)) }
+                (run_status::of_step(step.status)) " " b id={ "step:" (step.path) } { (path(&step.path)) }
                 @if let Some(node) = node { " " span.kind { (node.kind) } }
                 @if let Some(took) = took { " " span.note { (time::took(took)) } }
                 @if step.attempts > 1 { " " span.note { (counted(step.attempts.into(), "try", "tries")) } }
@@ -286,12 +289,20 @@ fn item(steps: &Steps<'_>, number: usize, step: &StepView, node: Option<&NodeOut
 
 /// The ways to begin again here.
 fn rerun(steps: &Steps<'_>, step: &StepView) -> Markup {
-    let can = !steps.view.run.status.is_open() && steps.view.event.is_some();
+    html! {
+        @if can_rerun(steps) { p.actions { a.button href=(rerun_address(steps, step)) { "Run again from here" } } }
+    }
+}
+
+/// Whether the run can begin again at a step: it has ended, and its event is kept.
+fn can_rerun(steps: &Steps<'_>) -> bool {
+    !steps.view.run.status.is_open() && steps.view.event.is_some()
+}
+
+fn rerun_address(steps: &Steps<'_>, step: &StepView) -> String {
     let from = step.path.to_string();
     let from: String = byte_serialize(from.as_bytes()).collect();
-    html! {
-        @if can { p.actions { a.button href={ (steps.base) "/replay?from=" (from) } { "Run again from here" } } }
-    }
+    format!("{}/replay?from={from}", steps.base)
 }
 
 fn results(steps: &Steps<'_>, number: usize, step: &StepView) -> Markup {
@@ -341,10 +352,11 @@ pub(super) fn tree(
         format!("{address}&at={pointer}")
     };
     Tree {
-        part: &part,
+        part: Some(&part),
         name,
         at,
         from: Some(from),
+        raw: None,
     }
     .markup(value)
 }

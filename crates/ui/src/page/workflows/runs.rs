@@ -1,10 +1,16 @@
-//! `/workflows/{id}/runs`: those that have ended and those that have not, by their status.
+//! `/workflows/{id}/runs`: those that have ended and those that have not, by their status; at first those that need
+//! somebody.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::id::{DeploymentId, WorkflowId};
-use headwater_platform::{RunsFilter, WorkflowRunStatus, WorkflowRunSummary};
+use headwater_model::{
+    id::{DeploymentId, RunnableId, WorkflowId},
+    page::Position,
+};
+use headwater_platform::{
+    PlatformError, RunSearchFilter, RunState, RunsFilter, WorkflowRunStatus, WorkflowRunSummary,
+};
 use maud::{Markup, html};
 
 use super::head::Shown;
@@ -13,13 +19,17 @@ use crate::{
     part::{
         code::copyable,
         empty::empty,
+        event_list::live_bar,
+        icon::{Icon, icon},
         outcome::cause,
         pager::{Ends, pager},
         run_status, selection, text, time,
     },
     path::PathId,
+    query::ROWS,
     reply::{Page, PageReply, Section},
     state::Ui,
+    topic::Topic,
     visit::Visitor,
 };
 
@@ -30,45 +40,120 @@ pub(crate) async fn show(
     PathId(id): PathId<WorkflowId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
-    let filter = filter(visitor.parameter("status").as_deref());
-    let runs = ui
-        .platform
-        .workflow_runs(visitor.caller(), &id, filter, visitor.page_request())
-        .await?;
-    let body = html! {
-        (shown.head(&visitor, "runs"))
-        (filters(&visitor, filter))
-        @if runs.items.is_empty() {
-            (nothing(&shown, filter))
-        } @else {
-            (table(&shown.base(), &shown.view.workflow.deployment_id, &runs.items, &visitor))
-            (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
+    let word = visitor.parameter("status");
+    let mut wanted = wanted(word.as_deref());
+    let needy = match wanted {
+        None => needy(&ui, &visitor, &shown, &id).await?,
+        Some(_) => None,
+    };
+    // Where nobody is needed, those that have ended are shown.
+    let needs_nobody = wanted.is_none() && needy.is_none();
+    let runs = match needy {
+        Some(runs) => runs,
+        None => {
+            let filter = *wanted.get_or_insert(RunsFilter::Ended);
+            listed(&ui, &visitor, &shown, &id, filter).await?
         }
     };
-    let of_status = match filter {
-        RunsFilter::Ended => String::new(),
-        RunsFilter::Open => " --status open".to_owned(),
-        RunsFilter::Status(status) => format!(" --status {}", run_status::words(status).0),
+    let body = html! {
+        (shown.head(&visitor, "runs"))
+        (filters(&visitor, wanted))
+        (live_bar())
+        div data-part="runs" {
+            @if needs_nobody { p.note { "None of them failed, and none is under way: these have ended." } }
+            (runs)
+        }
     };
-    Ok(
-        Page::of(Section::Workflows, format!("{} · runs", shown.name()), body).command(format!(
-            "headwater workflows runs {}{of_status}",
-            shown.quoted()
-        )),
-    )
+    let command = match wanted {
+        None => format!("headwater runs list {id} --status open,failed"),
+        Some(RunsFilter::Ended) => format!("headwater workflows runs {}", shown.quoted()),
+        Some(RunsFilter::Open) => {
+            format!("headwater workflows runs {} --status open", shown.quoted())
+        }
+        Some(RunsFilter::Status(status)) => format!(
+            "headwater workflows runs {} --status {}",
+            shown.quoted(),
+            run_status::words(status).0
+        ),
+    };
+    let title = format!("{} · runs", shown.name());
+    Ok(Page::of(Section::Workflows, title, body)
+        .changing(&Topic::Workflow(id), &visitor)
+        .command(command))
 }
 
-/// The runs that an address asks for, in our words or Pipedream's.
-fn filter(word: Option<&str>) -> RunsFilter {
-    match word {
-        None => RunsFilter::Ended,
-        Some("open") => RunsFilter::Open,
-        Some(word) => run_status::parse(word).map_or(RunsFilter::Ended, RunsFilter::Status),
+/// The runs that failed and those that are under way, if there are any.
+async fn needy(
+    ui: &Ui,
+    visitor: &Visitor,
+    shown: &Shown,
+    id: &WorkflowId,
+) -> Result<Option<Markup>, PlatformError> {
+    let filter = RunSearchFilter {
+        states: Some(RunState::together(&[RunState::Open, RunState::Failed])),
+        runnable: Some(RunnableId::Workflow(id.clone())),
+        ..RunSearchFilter::default()
+    };
+    let page = visitor.page_request();
+    let found = ui
+        .platform
+        .find_runs(visitor.caller(), &filter, &page)
+        .await?;
+    let is_first = matches!(page.position, Position::First);
+    if is_first && found.items.is_empty() && found.searched_to.is_none() {
+        return Ok(None);
+    }
+    let is_full = found.items.len() >= ROWS as usize;
+    let runs: Vec<_> = found.items.into_iter().map(|entry| entry.run).collect();
+    let last = runs.last().map(|run| run.id.clone());
+    let next = found.searched_to.or(last.filter(|_| is_full));
+    let newest = &shown.view.workflow.deployment_id;
+    Ok(Some(html! {
+        (table(&shown.base(), newest, &runs, visitor))
+        nav.pager aria-label="Pages" {
+            @if !is_first { a href=(visitor.with(&[])) { "First page" } }
+            @if let Some(next) = next { a rel="next" href=(visitor.with(&[("after", Some(next.as_str()))])) { "Next" (icon(Icon::Next)) } }
+        }
+    }))
+}
+
+/// The runs of one status.
+async fn listed(
+    ui: &Ui,
+    visitor: &Visitor,
+    shown: &Shown,
+    id: &WorkflowId,
+    filter: RunsFilter,
+) -> Result<Markup, PlatformError> {
+    let page = visitor.page_request();
+    let runs = ui
+        .platform
+        .workflow_runs(visitor.caller(), id, filter, page)
+        .await?;
+    Ok(html! {
+        @if runs.items.is_empty() {
+            (nothing(shown, filter))
+        } @else {
+            (table(&shown.base(), &shown.view.workflow.deployment_id, &runs.items, visitor))
+            (pager(visitor, &Ends::of(&runs, |run| &run.id)))
+        }
+    })
+}
+
+/// The runs that an address asks for, in our words or Pipedream's; none: those that need somebody.
+fn wanted(word: Option<&str>) -> Option<RunsFilter> {
+    match word? {
+        "open" => Some(RunsFilter::Open),
+        "ended" => Some(RunsFilter::Ended),
+        word => run_status::parse(word).map(RunsFilter::Status),
     }
 }
 
-fn filters(visitor: &Visitor, current: RunsFilter) -> Markup {
-    let chip = |filter: RunsFilter, value: Option<&str>, label: &str, theirs: Option<&str>| {
+fn filters(visitor: &Visitor, current: Option<RunsFilter>) -> Markup {
+    let chip = |filter: Option<RunsFilter>,
+                value: Option<&str>,
+                label: &str,
+                theirs: Option<&str>| {
         html! {
             li {
                 a href=(visitor.with(&[("status", value)])) aria-current=[(current == filter).then_some("true")]
@@ -78,11 +163,12 @@ fn filters(visitor: &Visitor, current: RunsFilter) -> Markup {
     };
     html! {
         ul.chips aria-label="Status" {
-            (chip(RunsFilter::Ended, None, "all that ended", None))
-            (chip(RunsFilter::Open, Some("open"), "all under way", None))
+            (chip(None, None, "failed and under way", None))
+            (chip(Some(RunsFilter::Ended), Some("ended"), "all that ended", None))
+            (chip(Some(RunsFilter::Open), Some("open"), "all under way", None))
             @for status in WorkflowRunStatus::ALL {
                 @let (ours, theirs) = run_status::words(status);
-                (chip(RunsFilter::Status(status), Some(ours), ours, Some(theirs)))
+                (chip(Some(RunsFilter::Status(status)), Some(ours), ours, Some(theirs)))
             }
         }
     }
@@ -112,9 +198,9 @@ fn table(
             }
             tbody {
                 @for run in runs {
-                    tr {
+                    tr data-row=(run.id) {
                         @if some_ended { (selection::cell(visitor, run.ended_at_ms.map(|_| run.id.as_str()), run.id.as_str())) }
-                        th.narrow scope="row" { a href={ (base) "/runs/" (run.id) } { (time::ago(run.queued_at_ms, visitor.now_ms)) } }
+                        th.narrow scope="row" { a href={ (base) "/runs/" (run.id) } data-main { (time::ago(run.queued_at_ms, visitor.now_ms)) } }
                         td data-label="Status" { (run_status::of_run(run.status)) }
                         td data-label="Cause" { (cause(base, run)) }
                         td.number data-label="Waited" { @if let Some(started) = run.started_at_ms { (time::took(started.since(run.queued_at_ms))) } }
@@ -132,7 +218,7 @@ fn table(
 
 /// The reason why there are no runs, and what helps.
 fn nothing(shown: &Shown, filter: RunsFilter) -> Markup {
-    let all = html! { p { a href={ (shown.base()) "/runs" } { "Show the runs that have ended" } } };
+    let all = html! { p { a href={ (shown.base()) "/runs?status=ended" } { "Show the runs that have ended" } } };
     match filter {
         RunsFilter::Open => empty("Nothing is under way.", all),
         RunsFilter::Status(status) => {
@@ -169,20 +255,24 @@ mod tests {
     #[test]
     fn addresses_take_our_words_and_those_of_pipedream() {
         for (word, expected) in [
-            (None, RunsFilter::Ended),
-            (Some("open"), RunsFilter::Open),
-            (Some("nonsense"), RunsFilter::Ended),
+            (None, None),
+            (Some("open"), Some(RunsFilter::Open)),
+            (Some("ended"), Some(RunsFilter::Ended)),
+            (Some("nonsense"), None),
             (
                 Some("paused"),
-                RunsFilter::Status(WorkflowRunStatus::Waiting),
+                Some(RunsFilter::Status(WorkflowRunStatus::Waiting)),
             ),
             (
                 Some("failed"),
-                RunsFilter::Status(WorkflowRunStatus::Failed),
+                Some(RunsFilter::Status(WorkflowRunStatus::Failed)),
             ),
-            (Some("error"), RunsFilter::Status(WorkflowRunStatus::Failed)),
+            (
+                Some("error"),
+                Some(RunsFilter::Status(WorkflowRunStatus::Failed)),
+            ),
         ] {
-            assert_eq!(filter(word), expected, "{word:?}");
+            assert_eq!(wanted(word), expected, "{word:?}");
         }
     }
 }

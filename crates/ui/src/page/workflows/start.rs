@@ -7,18 +7,22 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::id::WorkflowId;
+use headwater_model::id::{EmitterId, WorkflowId};
+use headwater_platform::PlatformError;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::head::Shown;
 use crate::{
     address,
-    assets::EDITOR,
     fields::Fields,
-    part::icon::{Icon, icon},
+    page::prefilled::Prefilled,
+    part::{
+        icon::{Icon, icon},
+        text,
+    },
     path::PathId,
-    problem::Problem,
+    problem::{Problem, capital},
     reply::{Page, PageReply, Section, see_other},
     state::Ui,
     visit::Visitor,
@@ -29,6 +33,9 @@ use crate::{
 pub(crate) struct Start {
     #[serde(default)]
     event: String,
+    /// The workflow's own event that runs if no other one is written.
+    #[serde(default)]
+    event_id: String,
 }
 
 /// Asks for the event.
@@ -38,8 +45,8 @@ pub(crate) async fn show(
     PathId(id): PathId<WorkflowId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
-    let event = visitor.parameter("event").unwrap_or_default();
-    Ok(page(&visitor, &shown, &event, html! {}))
+    let prefilled = Prefilled::of(&ui, &visitor, EmitterId::Workflow(id)).await?;
+    Ok(page(&visitor, &shown, &prefilled, html! {}))
 }
 
 /// Starts the run and goes to its page.
@@ -49,21 +56,23 @@ pub(crate) async fn submit(
     PathId(id): PathId<WorkflowId>,
     Fields(given): Fields<Start>,
 ) -> Result<Response, Problem> {
-    let event = match given.event.trim() {
-        "" => None,
-        text => match serde_json::from_str(text) {
-            Ok(event) => Some(event),
-            Err(error) => {
-                let shown = Shown::of(&ui, &visitor, &id).await?;
-                let wrong = html! {
-                    p.wrong role="alert" #wrong { (icon(Icon::Warning)) "The event is not JSON: " (error) }
-                };
-                let page = page(&visitor, &shown, &given.event, wrong);
-                return Ok(page
-                    .with_status(StatusCode::UNPROCESSABLE_ENTITY)
-                    .into_response());
-            }
-        },
+    let entered = (given.event.as_str(), given.event_id.as_str());
+    let emitter = EmitterId::Workflow(id.clone());
+    let event = match Prefilled::sent(&ui, &visitor, emitter.clone(), entered).await {
+        Ok(event) => event,
+        Err(error @ (PlatformError::Invalid(_) | PlatformError::EventGone { .. })) => {
+            let shown = Shown::of(&ui, &visitor, &id).await?;
+            let prefilled = Prefilled::again(&ui, &visitor, emitter, entered).await?;
+            let reason = capital(&error.to_string());
+            let wrong = html! {
+                p.wrong role="alert" #wrong { (icon(Icon::Warning)) (text::sentence(&reason)) }
+            };
+            let page = page(&visitor, &shown, &prefilled, wrong);
+            return Ok(page
+                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+                .into_response());
+        }
+        Err(error) => return Err(error.into()),
     };
     let run = ui
         .platform
@@ -72,20 +81,20 @@ pub(crate) async fn submit(
     Ok(see_other(&address::of_workflow_run(&id, &run)))
 }
 
-fn page(visitor: &Visitor, shown: &Shown, event: &str, above: Markup) -> Page {
+fn page(visitor: &Visitor, shown: &Shown, prefilled: &Prefilled, above: Markup) -> Page {
+    let hint = html! { "JSON that steps see as " code { "steps.trigger.event" } ". Empty: " code { "{}" } "." };
     let body = html! {
         (shown.head(visitor, ""))
         h2 { "Run now" }
         (above)
         form method="post" action={ (shown.base()) "/run" } {
-            div.field {
-                label for="event" { "Event" }
-                textarea #event name="event" rows="8" spellcheck="false" placeholder="{}" data-editor=(EDITOR.path()) data-language="json" data-at="press" { (event) }
-                p.hint { "JSON that steps see as " code { "steps.trigger.event" } ". Empty: " code { "{}" } "." }
-            }
+            (prefilled.field(&hint))
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
-    Page::of(Section::Workflows, format!("Run {}", shown.name()), body)
-        .command(format!("headwater workflows run {} --wait", shown.quoted()))
+    Page::of(Section::Workflows, format!("Run {}", shown.name()), body).command(format!(
+        "headwater workflows run {} --wait{}",
+        shown.quoted(),
+        prefilled.argument()
+    ))
 }

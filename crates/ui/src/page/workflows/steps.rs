@@ -131,7 +131,7 @@ pub(crate) fn given(node: &NodeOutline, things: &Things) -> Markup {
                         @if node.secrets.contains(name) { span.note { "set, not shown" } }
                         @else if let Some(span) = span(node, name, value) { (time::took(span)) }
                         @else if let Value::String(text) = value { code { (text::visible(text)) } }
-                        @else { (things.value(name, value, false)) }
+                        @else { (things.value(name, value, false, None)) }
                     }
                 }
                 @if let Some(ms) = node.timeout_ms { dt { "Time limit" } dd { (time::took(Duration::from_millis(ms))) } }

@@ -4,13 +4,15 @@ use maud::{Markup, html};
 
 use super::{
     frame::{Field, shown},
-    plain::per_line,
+    plain::lines,
 };
 use crate::{
     form::{Choice, Loaded, Part, basis, field as name_of, has_computed_options, is_chosen},
     part::text::{cut, visible},
 };
 
+/// Options of a list that are all in sight.
+const FEW: usize = 8;
 /// Characters of an option's label.
 const LABEL_CHARS: usize = 160;
 
@@ -58,24 +60,29 @@ pub(super) fn one(field: &Field<'_>, choices: &[Choice]) -> Markup {
     let other = chosen.filter(|text| !known(text)).map(Choice::of_text);
     // Before anything is loaded there is nothing to choose from.
     if choices.is_empty() && other.as_ref().is_none_or(|other| other.label == other.text) {
+        let typed = chosen.or(Some(own).filter(|own| !own.is_empty()));
         return html! {
-            input #(field.id) name=(name_of(Part::Value, prop)) value=(chosen.unwrap_or_default()) autocomplete="off"
-                aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()];
+            div.choosing data-chooses {
+                input #(field.id) name=(name_of(Part::Value, prop)) value=(typed.unwrap_or_default()) autocomplete="off"
+                    aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()];
+            }
             (loading(field))
         };
     }
     let own_id = format!("{}-own", field.id);
     html! {
-        select #(field.id) name=(name_of(Part::Value, prop)) aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()] {
-            option value="" { "—" }
-            @if let Some(other) = &other { option value=(other.text) selected { (label(other)) } }
-            @for choice in choices {
-                option value=(choice.text) selected[chosen.is_some_and(|text| is_chosen(field.prop, choice, text))] { (label(choice)) }
+        div.choosing data-chooses {
+            select #(field.id) name=(name_of(Part::Value, prop)) aria-describedby=[field.described_by()] aria-invalid=[field.is_wrong()] {
+                option value="" { "—" }
+                @if let Some(other) = &other { option value=(other.text) selected { (label(other)) } }
+                @for choice in choices {
+                    option value=(choice.text) selected[chosen.is_some_and(|text| is_chosen(field.prop, choice, text))] { (label(choice)) }
+                }
             }
-        }
-        label.own for=(own_id) {
-            "Or another value "
-            input #(own_id) name=(name_of(Part::Own, prop)) value=(own) autocomplete="off";
+            label.own for=(own_id) {
+                "Or another value "
+                input #(own_id) name=(name_of(Part::Own, prop)) value=(own) autocomplete="off";
+            }
         }
         (loading(field))
     }
@@ -96,18 +103,17 @@ pub(super) fn several(field: &Field<'_>, choices: &[Choice]) -> Markup {
         .filter(|text| !is_known(text))
         .map(|text| Choice::of_text(text));
     let others: Vec<_> = others.collect();
-    let own = field.entered.part(Part::Own, prop).unwrap_or_default();
     let own_id = format!("{}-own", field.id);
+    let is_long = others.len() + choices.len() > FEW || has_computed_options(field.prop);
     field.group(html! {
-        div.choices-of-many {
+        div.choices-of-many data-chooses=[is_long.then_some("many")] {
             @for choice in &others { (check(&name, choice, true)) }
             @for choice in choices {
                 (check(&name, choice, chosen.iter().any(|text| is_chosen(field.prop, choice, text))))
             }
         }
         label.own for=(own_id) { "Other values" }
-        textarea #(own_id) name=(name_of(Part::Own, prop)) rows=(own.lines().count().clamp(2, 12)) spellcheck="false"
-            placeholder=(per_line(field.prop.input_type())) { "\n" (own) }
+        (lines(field, &own_id))
         (loading(field))
     })
 }

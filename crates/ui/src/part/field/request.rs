@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 
 use super::frame::{Field, shown};
-use crate::form::{Part, field as name_of};
+use crate::{
+    assets::EDITOR,
+    form::{Part, field as name_of},
+};
 
 const METHODS: [&str; 7] = ["", "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
@@ -35,7 +38,7 @@ pub(super) fn request(field: &Field<'_>) -> Markup {
                 autocomplete="off" spellcheck="false" aria-label="URL" aria-invalid=[field.is_wrong()];
         }
         label for=(id("rest")) { "Headers, parameters, authentication and body" }
-        textarea #(id("rest")) name=(name_of(Part::Value, prop)) rows="4" spellcheck="false"
+        textarea #(id("rest")) name=(name_of(Part::Value, prop)) rows="4" spellcheck="false" data-editor=(EDITOR.path()) data-language="json" data-at="press"
             placeholder="{\"headers\": {\"accept\": \"application/json\"}, \"auth\": {\"type\": \"bearer\", \"token\": \"…\"}}" {
             "\n" (part(Part::Value))
         }

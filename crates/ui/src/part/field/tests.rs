@@ -29,6 +29,7 @@ fn a_secret_is_never_part_of_a_page() {
         let mut entered = Entered::default();
         entered.set(Part::Value, "key", "s3cret");
         entered.set(Part::Own, "key", "s3cret");
+        entered.set(Part::Item, "key", "s3cret");
         let html = shown_of(prop.clone(), &entered);
         assert!(
             !html.contains("s3cret") && html.contains("enter it again"),
@@ -41,6 +42,23 @@ fn a_secret_is_never_part_of_a_page() {
         assert!(shown_with(prop, &Entered::default(), &around).contains("kept if empty"));
     }
 }
+
+/// The parts of a prop that a form may bring.
+const PARTS: [Part; 13] = [
+    Part::Value,
+    Part::Own,
+    Part::Item,
+    Part::Kind,
+    Part::Every,
+    Part::Unit,
+    Part::Cron,
+    Part::Zone,
+    Part::Url,
+    Part::Method,
+    Part::Loaded,
+    Part::Basis,
+    Part::Query,
+];
 
 #[test]
 fn text_of_components_and_of_people_is_never_markup() {
@@ -71,20 +89,7 @@ fn text_of_components_and_of_people_is_never_markup() {
             });
             let prop = prop(definition);
             let mut entered = Entered::default();
-            for part in [
-                Part::Value,
-                Part::Own,
-                Part::Kind,
-                Part::Every,
-                Part::Unit,
-                Part::Cron,
-                Part::Zone,
-                Part::Url,
-                Part::Method,
-                Part::Loaded,
-                Part::Basis,
-                Part::Query,
-            ] {
+            for part in PARTS {
                 entered.set(part, EVIL, EVIL);
             }
             let around = Surroundings {
@@ -241,4 +246,72 @@ fn hidden_and_disabled_props_have_no_field() {
         let prop = prop(json!({"name": "p", "type": "string", attribute: true}));
         assert_eq!(shown_of(prop, &Entered::default()), "");
     }
+}
+
+#[test]
+fn a_list_has_lines_and_fields_for_its_items() {
+    let list = |type_name: &str, lines: &str, items: &[&str]| {
+        let prop = prop(json!({"name": "l", "type": type_name, "label": "Tags"}));
+        let mut entered = Entered::default();
+        entered.set(Part::Own, "l", lines);
+        for item in items {
+            entered.add(Part::Item, "l", *item);
+        }
+        shown_of(prop, &entered)
+    };
+    let html = list("string[]", "a\nb", &[]);
+    for part in [
+        "data-list=\"[&quot;a&quot;,&quot;b&quot;]\"",
+        "data-title=\"Tags\"",
+        "name=\"own.l\"",
+        "name=\"item.l\"",
+        "\na\nb</textarea>",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    // Items of fields come back whole where lines would change them.
+    let html = list("string[]", "", &[" x", "[1]"]);
+    assert!(
+        html.contains("data-list=\"[&quot; x&quot;,&quot;[1]&quot;]\""),
+        "{html}"
+    );
+    assert!(html.contains("\n[\n  &quot; x&quot;"), "{html}");
+    let html = list("object[]", "{\"a\": 1}", &[]);
+    assert!(
+        !html.contains("data-list") && html.contains("data-editor"),
+        "{html}"
+    );
+    let html = list("integer[]", "1\ntwo", &[]);
+    assert!(
+        html.contains("inputmode=\"numeric\"") && html.contains("1\ntwo</textarea>"),
+        "{html}"
+    );
+}
+
+#[test]
+fn a_list_of_secrets_is_never_readable() {
+    let prop = prop(json!({"name": "keys", "type": "string[]", "secret": true, "label": "Keys"}));
+    let mut entered = Entered::default();
+    let html = shown_of(prop.clone(), &entered);
+    // One of them is for the script.
+    assert_eq!(html.matches("type=\"password\"").count(), 4, "{html}");
+    assert!(!html.contains("<textarea"), "{html}");
+    for key in ["k1", "k2"] {
+        entered.add(Part::Item, "keys", key);
+    }
+    let html = shown_of(prop, &entered);
+    assert_eq!(html.matches("type=\"password\"").count(), 6, "{html}");
+}
+
+#[test]
+fn many_options_of_a_list_are_chosen_in_one_field() {
+    let shown = |count: usize| {
+        let options: Vec<_> = (0..count).map(|at| format!("o{at}")).collect();
+        shown_of(
+            prop(json!({"name": "p", "type": "string[]", "options": options})),
+            &Entered::default(),
+        )
+    };
+    assert!(!shown(8).contains("data-chooses"));
+    assert!(shown(9).contains("data-chooses=\"many\""));
 }

@@ -9,6 +9,8 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use url::Url;
 
+use crate::output;
+
 const DEPLOYED: &str = "production";
 
 /// Whether a text names a repository elsewhere: a URL, or `host:path`.
@@ -31,6 +33,8 @@ pub(super) fn shown(address: &str) -> String {
 
 /// Clones into a folder that goes when it is dropped.
 pub(super) async fn clone(address: &str) -> Result<TempDir> {
+    // A sign that moves would write over the question for a password that git may ask on the terminal.
+    output::note(&format!("cloning {} …", shown(address)));
     let heads = format!("refs/heads/{DEPLOYED}");
     let found = git(&["ls-remote", "--heads", "--", address, &heads], address).await?;
     let dir = tempfile::tempdir().context("cannot create a temporary folder")?;

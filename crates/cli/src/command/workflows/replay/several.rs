@@ -111,7 +111,7 @@ fn listing(replays: &[Value]) -> String {
             .map(|end| text(pair, end).to_owned())
             .into()
     });
-    table::listing(&["run", "replay"], rows.collect())
+    table::part(&["run", "replay"], rows.collect())
 }
 
 #[cfg(test)]

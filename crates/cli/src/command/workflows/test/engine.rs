@@ -288,7 +288,8 @@ impl TestEngine {
                     failed @ (Outcome::Returned { .. }
                     | Outcome::Threw { .. }
                     | Outcome::LimitExceeded { .. }
-                    | Outcome::Lost { .. }) => Err(failed),
+                    | Outcome::Lost { .. }
+                    | Outcome::Cancelled { .. }) => Err(failed),
                 });
             }
         }

@@ -1,12 +1,12 @@
 //! A node of a test: the platform itself, on the store of the test. It ends as a killed one does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use headwater_engine::network::NetworkPolicy;
-use headwater_model::app::AppCatalog;
+use headwater_model::{app::AppCatalog, limits::RunLimits};
 use headwater_platform::{
     Caller, Clock, DeliveryConfig, Environment, FirstUserOptions, KeyRing, Parts, Plan, Platform,
     PlatformConfig, Random, ResultLimits, TrustedProxies,
@@ -178,12 +178,14 @@ fn config() -> PlatformConfig {
         mail: None,
         s3: None,
         apps: AppCatalog::default(),
+        apps_folder: PathBuf::new(),
         plan: Plan::Paid,
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
         workflow_memory_max_mib: u32::MAX,
         workflow_results: ResultLimits::default(),
+        run_limits: RunLimits::default(),
         file_bytes_per_owner: FILE_BYTES,
         queued_events_per_owner: u32::MAX,
     }

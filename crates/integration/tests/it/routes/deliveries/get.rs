@@ -154,6 +154,9 @@ async fn deliveries_to_all_webhooks_are_found_by_a_filter() {
         ("state=delivered".to_owned(), 3),
         ("state=pending".to_owned(), 2),
         ("state=dead".to_owned(), 0),
+        ("state=dead,delivered,%20pending".to_owned(), 5),
+        ("q=BAD".to_owned(), 2),
+        ("q=worse".to_owned(), 0),
         (format!("webhook_id={first}"), 2),
         (format!("emitter_id={}", other.id), 1),
         (format!("source_id={}&webhook_id={second}", source.id), 2),
@@ -191,6 +194,8 @@ async fn a_wrong_filter_of_deliveries_is_told() {
     let node = Node::start().await;
     for (query, param) in [
         ("state=lost", "state"),
+        ("state=dead,lost", "state"),
+        ("workspace_id=x", "workspace_id"),
         ("status=teapot", "status"),
         ("event_id=x", "event_id"),
         ("source_id=wh_1", "source_id"),

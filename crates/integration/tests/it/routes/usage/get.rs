@@ -28,6 +28,14 @@ async fn usage_is_shown_for_every_day_up_to_today() {
     assert_eq!(days[1]["compute_ms"], me["daily_compute_time_used"]);
     let today = days[1]["date"].as_str().unwrap();
     assert!(days[0]["date"].as_str().unwrap() < today, "{usage}");
+    assert_eq!(usage.get("sources"), None);
+    let by_source = node.get("/usage?days=2&by=source").await.is(200).data();
+    let of_source = &by_source["sources"][0];
+    assert_eq!(of_source["id"], source.id.as_str(), "{by_source}");
+    assert_eq!(of_source["invocations"], invocations);
+    assert_eq!(by_source["others"]["invocations"], 0);
+    let told = of_source["days"].as_array().unwrap();
+    assert_eq!(told.last().unwrap()["date"], today);
     let resets_at_ms = usage["resets_at_ms"].as_u64().unwrap();
     assert_eq!(resets_at_ms % (24 * 60 * 60 * 1_000), 0);
 }
@@ -70,4 +78,6 @@ async fn a_wrong_number_of_days_is_told() {
         let error = node.get(&format!("/usage?days={days}")).await.is(400);
         assert_eq!(error.error()["param"], "days", "{days}");
     }
+    let error = node.get("/usage?by=day").await.is(400);
+    assert_eq!(error.error()["param"], "by");
 }

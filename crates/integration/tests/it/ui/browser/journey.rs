@@ -91,6 +91,30 @@ impl Person<'_> {
         }
     }
 
+    /// Chooses an option of a prop, in its list, or in the field that the script makes of it.
+    async fn pick(&self, prop: &str, label: &str) {
+        // The fields above may have loaded a list already, which this one replaces.
+        let field = format!("[data-field='{prop}']:not([aria-busy])");
+        if !self.has_script {
+            return self.choose(&format!("{field} select"), label).await;
+        }
+        self.tab
+            .sees_text(&format!("{field} [role=status]"), "options")
+            .await;
+        match self.hand {
+            Hand::Pointer => {
+                self.tab.offers(prop, label).await;
+                self.tab
+                    .press(&format!("{field} [role=option]:nth-child(2)"))
+                    .await;
+            }
+            Hand::Keyboard => {
+                self.write(&format!("{field} [role=combobox]"), label).await;
+                self.tab.type_keys(Key::Down + Key::Enter).await;
+            }
+        }
+    }
+
     async fn is_untroubled(&self) {
         if self.has_script {
             assert_eq!(self.tab.problems().await, Vec::<String>::new());
@@ -147,9 +171,7 @@ async fn deploys(person: &Person<'_>, component: &str) -> (String, String) {
     tab.sees_text("main", "Work").await;
     person.write("[name='prop.prefix']", "Order").await;
     person.press("[value='load:board']").await;
-    // The prefix may have loaded a list already, which this one replaces.
-    let board = "[data-field='board']:not([aria-busy]) select[name='prop.board']";
-    person.choose(board, "Other B").await;
+    person.pick("board", "Other B").await;
     person.is_untroubled().await;
     person
         .press("form[data-props] button.primary[value='deploy']")

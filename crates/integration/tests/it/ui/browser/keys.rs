@@ -54,7 +54,7 @@ async fn keys_lead_everywhere_and_can_be_switched_off() {
     // The dialog names those that the page has a use for.
     key(&tab, "?").await;
     tab.sees_text("#keys[open]", "go to Sources").await;
-    assert!(!tab.sees("#keys").await.contains("pause"));
+    assert!(!tab.sees("#keys").await.contains("of the step"));
     assert_eq!(tab.barriers().await, Vec::<String>::new());
     tab.press("#keys [data-keys-on]").await;
     tab.type_keys(Key::Escape).await;
@@ -98,10 +98,26 @@ async fn the_palette_finds_pages_acts_and_things() {
     let chosen = "document.getElementById(document.querySelector('[role=combobox]').getAttribute('aria-activedescendant')).innerText";
     tab.type_keys(Key::Down).await;
     let text = tab.evaluate(chosen).await;
-    assert!(text.as_str().unwrap().contains("Search events"), "{text}");
+    assert!(text.as_str().unwrap().contains("to deploy"), "{text}");
     tab.type_keys(Key::Up).await;
     tab.type_keys(Key::Enter).await;
     tab.arrives_at(&format!("/sources/{}", source.id)).await;
+    // Whoever looks for nothing is shown what they opened last.
+    tab.open("/").await;
+    tab.chord(Key::Control + "k").await;
+    tab.sees_text("#palette-list li:first-child", "orders-of-the-shop")
+        .await;
+    tab.sees_text("#palette-list li:first-child", "opened before")
+        .await;
+    // An act in words, on what has such a name.
+    look_up(&tab, "pause shop").await;
+    tab.sees_text(
+        "#palette-list [aria-selected=true]",
+        "Pause orders-of-the-shop",
+    )
+    .await;
+    tab.type_keys(Key::Enter).await;
+    tab.sees_text(".flash", "is paused").await;
     // A page, by the button, where there is room for it.
     tab.look(Look {
         width: 1_280,

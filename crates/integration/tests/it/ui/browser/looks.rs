@@ -1,6 +1,7 @@
 //! Every page in both themes and three widths: for everybody to use, nothing cut off, and nothing against its policy. The
 //! pictures are left in the target folder, for eyes. A section is a test of its own, so that they run side by side.
 
+mod rest;
 mod sections;
 
 use std::path::PathBuf;

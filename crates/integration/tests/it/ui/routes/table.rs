@@ -154,6 +154,8 @@ fn general() -> Vec<Route> {
             &["search_runs", "count_runs", "count_runs_by_hour"],
         ),
         page("/runs/{id}", Owner, &["show_run"]),
+        page("/runs/{id}/cancel", Owner, &["show_run"]),
+        post("/runs/{id}/cancel", Owner, &["cancel_run"]),
         page("/runs/{id}/again", Owner, &["show_run"]),
         post("/runs/{id}/again", Owner, &["replay_run"]).with(&[("event", "{}")]),
     ]
@@ -253,6 +255,16 @@ fn of_events_and_versions() -> Vec<Route> {
         )
         .with(&[("url", "http://127.0.0.1:9/once")]),
         page(
+            "/sources/{id}/events/{event_id}/replay",
+            Owner,
+            &["show_source_event"],
+        ),
+        post(
+            "/sources/{id}/events/{event_id}/replay",
+            Owner,
+            &["replay_events"],
+        ),
+        page(
             "/sources/{id}/events/{event_id}/fixture",
             Owner,
             &["show_source_event"],
@@ -267,6 +279,7 @@ fn of_events_and_versions() -> Vec<Route> {
             Owner,
             &["delete_source_events"],
         ),
+        post("/sources/{id}/versions/refresh", Owner, &["patch_source"]),
         page(
             "/sources/{id}/versions",
             Owner,
@@ -406,6 +419,16 @@ fn of_workflows() -> Vec<Route> {
             &["send_event"],
         )
         .with(&[("url", "http://127.0.0.1:9/once")]),
+        page(
+            "/workflows/{id}/events/{event_id}/replay",
+            Owner,
+            &["show_workflow_event"],
+        ),
+        post(
+            "/workflows/{id}/events/{event_id}/replay",
+            Owner,
+            &["replay_events"],
+        ),
         page(
             "/workflows/{id}/events/{event_id}/fixture",
             Owner,

@@ -27,6 +27,47 @@ async fn a_run_that_waits_is_cancelled_and_begins_nothing_more() {
     assert_eq!(node.get(&run).await.is(200).data(), ended);
 }
 
+const ENDLESS: &str = "export default { name: 'Endless', version: '0.0.1', props: { db: '$.service.db' }, async run() { \
+    this.$emit(1); this.db.set('key', 1); console.log('so far'); await new Promise(() => setInterval(() => {}, 1000)); } }";
+
+#[tokio::test]
+async fn a_run_of_a_source_under_way_ends_with_nothing_but_its_log() {
+    let node = Node::start().await;
+    let source = node.deploy(ENDLESS, json!({})).await;
+    let run = format!("{}/run", source.path());
+    let running = async { node.post(&run, json!({})).await.is(200).data() };
+    let cancelling = async {
+        let open = loop {
+            let open = node.get("/runs?status=open").await.is(200);
+            if let Some(run) = open.json()["data"].as_array().unwrap().first() {
+                break run["id"].as_str().unwrap().to_owned();
+            }
+        };
+        let cancel = format!("/runs/{open}/cancel");
+        node.post(&cancel, json!({})).await.is(204);
+        node.post(&cancel, json!({})).await.is(204);
+        open
+    };
+    let (report, id) = tokio::join!(running, cancelling);
+    assert_eq!(report["outcome"]["status"], "cancelled", "{report}");
+    let shown = node.get(&format!("/runs/{id}")).await.is(200).data();
+    assert_eq!(shown["outcome"], "cancelled");
+    assert_eq!(shown["error"], "cancelled by request");
+    assert_eq!(
+        (&shown["emitted"], &shown["changed_keys"]),
+        (&json!(0), &json!(0))
+    );
+    assert_eq!(
+        (&shown["events"], &shown["errors"]),
+        (&json!([]), &json!([]))
+    );
+    let stranger = node.user("stranger").await;
+    stranger
+        .post(&format!("/runs/{id}/cancel"), json!({}))
+        .await
+        .is(404);
+}
+
 #[tokio::test]
 async fn a_run_that_has_ended_stays_as_it_is() {
     let node = Node::start().await;

@@ -64,6 +64,33 @@ async fn delivered_events_are_delivered_again_when_asked() {
 }
 
 #[tokio::test]
+async fn events_that_came_while_it_was_paused_are_sent_once() {
+    let node = Node::builder().private_network().start().await;
+    let receiver = Receiver::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let id = node.webhook_for(&source.id, &receiver.url()).await;
+    node.run(&source, json!({"emits": [[1, {}]]})).await;
+    node.deliveries_in(&id, "delivered", 1).await;
+    let webhook = format!("/webhooks/{id}");
+    node.patch(&webhook, json!({"active": false})).await.is(200);
+    node.run(&source, json!({"emits": [[2, {}], [3, {}]]}))
+        .await;
+    let replay = format!("{webhook}/replay");
+    let missed = json!({"since": 0, "missed": true});
+    node.post(&replay, missed.clone()).await.is(409);
+    node.patch(&webhook, json!({"active": true})).await.is(200);
+    let dry = json!({"since": 0, "missed": true, "dry_run": true});
+    let would = node.post(&replay, dry).await.is(200).data();
+    assert_eq!(would, json!({"replayed": 2, "is_capped": false}));
+    let sent = node.post(&replay, missed.clone()).await.is(200).data();
+    assert_eq!(sent["replayed"], 2);
+    node.deliveries_in(&id, "delivered", 3).await;
+    assert_eq!(receiver.bodies(), ["1", "2", "3"]);
+    let again = node.post(&replay, missed).await.is(200).data();
+    assert_eq!(again["replayed"], 0);
+}
+
+#[tokio::test]
 async fn a_range_that_is_none_is_told() {
     let node = Node::start().await;
     let webhook = node.webhook("https://receiver.example").await;
@@ -76,6 +103,12 @@ async fn a_range_that_is_none_is_told() {
         (json!({"since": 5, "until": 4}), "until"),
         (json!({"since": "2100-01-01"}), "until"),
         (json!({"since": 5, "delivered": "maybe"}), "delivered"),
+        (json!({"since": 5, "dry_run": true}), "dry_run"),
+        (json!({"missed": true}), "since"),
+        (
+            json!({"since": 5, "missed": true, "delivered": true}),
+            "delivered",
+        ),
     ] {
         let error = node.post(&replay, body.clone()).await.is(400).error();
         assert_eq!(error["param"], param, "{body}");

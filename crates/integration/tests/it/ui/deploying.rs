@@ -560,41 +560,7 @@ async fn drafts_that_no_source_runs_are_listed_only_when_asked_for() {
     assert!(drafted(&all) && all.contains("In a source"), "{all}");
 }
 
-#[tokio::test]
-async fn code_is_tried_with_its_values_and_nothing_is_deployed() {
-    let node = Node::start().await;
-    let visitor = Visitor::of(&node).await;
-    let form = written(&visitor).await;
-    let values = [
-        ("action", "try"),
-        ("prop.url", "u"),
-        ("prop.key", "s3cret"),
-        ("own.board", "b7"),
-        ("prop.board", "b7"),
-        ("prop.mode", "plain"),
-        ("kind.timer", "interval"),
-        ("every.timer", "5"),
-        ("unit.timer", "minutes"),
-    ];
-    let tried = visitor.post(&form, &values).await.is(200);
-    for part in ["Tried, not deployed", "It emitted 1 event", "b7"] {
-        assert!(tried.text.contains(part), "{part}: {}", tried.text);
-    }
-    assert_eq!(value_of(&tried, "prop.url"), "u", "the form is as it was");
-    let lacking = visitor.post(&form, &[("action", "try")]).await.is(422);
-    assert!(!lacking.text.contains("Tried"), "{}", lacking.text);
-
-    let code = |body: &str| {
-        format!("export default {{ name: 'T', version: '0.0.1', run() {{ {body} }} }};")
-    };
-    let tries = async |body: &str| {
-        let fields = [("code", &*code(body)), ("action", "try")];
-        visitor.post("/deploy/code", &fields).await.is(200).text
-    };
-    let tried = tries("console.log('<i>in'); this.$emit({ a: '<b>bold' });").await;
-    for part in ["&lt;i&gt;in", "&lt;b&gt;bold", "It emitted 1 event", ">ok<"] {
-        assert!(tried.contains(part), "{part}: {tried}");
-    }
+async fn assert_needy_code_is_tried(visitor: &Visitor) {
     // Code whose props need values is asked for them, beside the code that it is.
     let needy = "export default { name: 'N', version: '0.0.1', props: { url: 'string', any: { type: 'any', optional: true } }, \
         run(event) { this.$emit([this.url, event.n, this.any]); } };";
@@ -648,7 +614,44 @@ async fn code_is_tried_with_its_values_and_nothing_is_deployed() {
     ] {
         assert!(unsaved.contains(part), "{part}: {unsaved}");
     }
+}
 
+#[tokio::test]
+async fn code_is_tried_with_its_values_and_nothing_is_deployed() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let form = written(&visitor).await;
+    let values = [
+        ("action", "try"),
+        ("prop.url", "u"),
+        ("prop.key", "s3cret"),
+        ("own.board", "b7"),
+        ("prop.board", "b7"),
+        ("prop.mode", "plain"),
+        ("kind.timer", "interval"),
+        ("every.timer", "5"),
+        ("unit.timer", "minutes"),
+    ];
+    let tried = visitor.post(&form, &values).await.is(200);
+    for part in ["Tried, not deployed", "It emitted 1 event", "b7"] {
+        assert!(tried.text.contains(part), "{part}: {}", tried.text);
+    }
+    assert_eq!(value_of(&tried, "prop.url"), "u", "the form is as it was");
+    let lacking = visitor.post(&form, &[("action", "try")]).await.is(422);
+    assert!(!lacking.text.contains("Tried"), "{}", lacking.text);
+
+    let code = |body: &str| {
+        format!("export default {{ name: 'T', version: '0.0.1', run() {{ {body} }} }};")
+    };
+    let tries = async |body: &str| {
+        let fields = [("code", &*code(body)), ("action", "try")];
+        visitor.post("/deploy/code", &fields).await.is(200).text
+    };
+    let tried = tries("console.log('<i>in'); this.$emit({ a: '<b>bold' });").await;
+    for part in ["&lt;i&gt;in", "&lt;b&gt;bold", "It emitted 1 event", ">ok<"] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    assert_needy_code_is_tried(&visitor).await;
     let tried = tries("throw new RangeError('too far');").await;
     for part in ["RangeError", "too far", ">failed<", "It emitted 0 events"] {
         assert!(tried.contains(part), "{part}: {tried}");

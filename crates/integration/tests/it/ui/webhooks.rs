@@ -6,6 +6,38 @@ use serde_json::json;
 use super::visitor::Visitor;
 use crate::code::EMITTER;
 
+/// A delivery of 14 bytes that was taken, whose event has a word.
+async fn assert_found(visitor: &Visitor, delivery: &str) {
+    // The list begins with those that may need somebody.
+    let first = visitor.get("/deliveries").await.is(200).text;
+    assert!(first.contains("None of them is dead"), "{first}");
+    let all = visitor.get("/deliveries?state=any&q=SHORT").await.is(200);
+    assert!(all.text.contains(delivery), "{}", all.text);
+    let others = visitor.get("/deliveries?state=any&q=long").await.is(200);
+    assert!(
+        others.text.contains("No delivery is like this"),
+        "{}",
+        others.text
+    );
+    let delivered = visitor.get(delivery).await.is(200).text;
+    assert!(delivered.contains("As it is sent (14 B"), "{delivered}");
+}
+
+async fn assert_refuses_unreadable_times(visitor: &Visitor, replay: &str) {
+    // A time that cannot be read counts nothing.
+    let unread = visitor.get(&format!("{replay}?since=soon")).await.is(422);
+    assert!(
+        unread.text.contains(" is not a time: write one"),
+        "{}",
+        unread.text
+    );
+    assert!(
+        !unread.text.contains(">Send again</button>"),
+        "{}",
+        unread.text
+    );
+}
+
 #[tokio::test]
 async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     let node = Node::builder()
@@ -66,31 +98,8 @@ async fn a_webhook_is_tested_and_its_dead_deliveries_are_sent_again() {
     node.deliveries_in(&id, "delivered", 1).await;
     let caused = visitor.get(&event).await.is(200).text;
     assert!(!caused.contains("send all again"), "{caused}");
-    // The list begins with those that may need somebody.
-    let first = visitor.get("/deliveries").await.is(200).text;
-    assert!(first.contains("None of them is dead"), "{first}");
-    let all = visitor.get("/deliveries?state=any&q=SHORT").await.is(200);
-    assert!(all.text.contains(&delivery), "{}", all.text);
-    let others = visitor.get("/deliveries?state=any&q=long").await.is(200);
-    assert!(
-        others.text.contains("No delivery is like this"),
-        "{}",
-        others.text
-    );
-    let delivered = visitor.get(&delivery).await.is(200).text;
-    assert!(delivered.contains("As it is sent (14 B"), "{delivered}");
-    // A time that cannot be read counts nothing.
-    let unread = visitor.get(&format!("{replay}?since=soon")).await.is(422);
-    assert!(
-        unread.text.contains(" is not a time: write one"),
-        "{}",
-        unread.text
-    );
-    assert!(
-        !unread.text.contains(">Send again</button>"),
-        "{}",
-        unread.text
-    );
+    assert_found(&visitor, &delivery).await;
+    assert_refuses_unreadable_times(&visitor, &replay).await;
     assert_sends_nothing(
         &visitor,
         &format!("{replay}?which=missed"),

@@ -191,7 +191,7 @@ async fn deliveries_and_a_run_at_work_are_followed_to_their_ends() {
     let webhook = node.webhook_for(&source.id, &receiver.url()).await;
     let browser = Chromium::start().await;
     let tab = browser.signed_in(&node).await;
-    tab.open("/deliveries").await;
+    tab.open("/deliveries?state=any").await;
     tab.sees_text("[data-part=deliveries]", "Nothing was sent")
         .await;
     tab.sees_text("[data-live-state]", "Live").await;

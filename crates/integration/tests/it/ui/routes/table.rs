@@ -71,10 +71,12 @@ impl Route {
 pub(crate) fn all() -> Vec<Route> {
     let mut routes = general();
     routes.extend(of_sources());
-    routes.extend(of_events_and_versions());
+    routes.extend(of_events());
+    routes.extend(of_versions());
     routes.extend(of_deploying());
     routes.extend(of_webhooks());
     routes.extend(of_workflows());
+    routes.extend(of_workflow_runs());
     routes.extend(of_accounts());
     routes.extend(of_data());
     routes.extend(of_settings());
@@ -219,7 +221,7 @@ fn of_sources() -> Vec<Route> {
     ]
 }
 
-fn of_events_and_versions() -> Vec<Route> {
+fn of_events() -> Vec<Route> {
     vec![
         page("/runs/selected", Owner, &["show_run"]),
         post("/runs/selected", Owner, &["replay_run"]),
@@ -279,6 +281,11 @@ fn of_events_and_versions() -> Vec<Route> {
             Owner,
             &["delete_source_events"],
         ),
+    ]
+}
+
+fn of_versions() -> Vec<Route> {
+    vec![
         post("/sources/{id}/versions/refresh", Owner, &["patch_source"]),
         page(
             "/sources/{id}/versions",
@@ -445,6 +452,11 @@ fn of_workflows() -> Vec<Route> {
         post("/workflows/{id}/switch", Owner, &["patch_workflow"]).with(&[("active", "false")]),
         page("/workflows/{id}/delete", Owner, &["show_workflow"]),
         post("/workflows/{id}/delete", Owner, &["delete_workflow"]),
+    ]
+}
+
+fn of_workflow_runs() -> Vec<Route> {
+    vec![
         page("/workflows/{id}/runs/{run}", Owner, &["show_run"]),
         page("/workflows/{id}/runs/{run}/value", Owner, &["show_run"]),
         page("/workflows/{id}/runs/{run}/replay", Owner, &["show_run"]),

@@ -214,9 +214,9 @@ impl Tree<'_> {
         let raw = self.raw.filter(|_| is_roomy && is_short && text.is_none());
         let (_, is_long) = cut(&place.path, PATH_CHARS);
         html! {
-            @if is_part && !is_long {
+            @if (is_part || text.is_some()) && !is_long {
                 (button(&place.path, "copy path"))
-                @if is_roomy { (button(&place.pointer, "copy pointer")) }
+                @if is_part && is_roomy { (button(&place.pointer, "copy pointer")) }
             }
             @if let Some(text) = text { (button(&text, "copy value")) }
             @if let Some(raw) = raw {

@@ -101,6 +101,7 @@ pub(crate) async fn submit(
     let act = Act::of(&act)?;
     let (change, done, reason) = act.change();
     let chosen = ids.len() as u64;
+    let first = ids[0].clone();
     let request = ChangeDeliveries {
         change,
         filter: DeliveryFilter {
@@ -113,6 +114,10 @@ pub(crate) async fn submit(
         .platform
         .change_deliveries(visitor.caller(), request)
         .await?;
+    if changed.count == 0 {
+        // Those of others are not there.
+        ui.platform.delivery(visitor.caller(), &first).await?;
+    }
     let mut tally = Tally::default();
     tally.add_all(changed.count, chosen - changed.count.min(chosen), reason);
     let words = ("delivery is", "deliveries are", done);

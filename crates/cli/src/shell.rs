@@ -2,18 +2,11 @@
 
 use std::path::Path;
 
+pub(crate) use headwater_model::shell::quoted;
+
 /// A path as one word.
 pub(crate) fn word(path: &Path) -> String {
     quoted(&path.display().to_string())
-}
-
-/// A text as one word.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:@%+=".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

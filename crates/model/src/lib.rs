@@ -26,6 +26,7 @@ pub mod page;
 pub mod prop;
 pub mod sandbox_layer;
 pub mod schedule;
+pub mod shell;
 pub mod subscription;
 pub mod time;
 pub mod trace;

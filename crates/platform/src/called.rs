@@ -1,7 +1,7 @@
 //! The words by which commands take the things that a text for people tells them to act on: a name where it can mean nothing
 //! else, and the id everywhere else.
 
-use headwater_model::page::PageRequest;
+use headwater_model::{page::PageRequest, shell::quoted};
 use headwater_store::{RunnableFilter, Source, Webhook};
 
 use crate::platform::Platform;
@@ -65,14 +65,6 @@ fn called<'a>(
     let mut names = names.into_iter().filter(is_name);
     let free = names.find(|name| !taken.clone().any(|other| other == *name));
     free.map(quoted)
-}
-
-fn quoted(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./,:@%+=".contains(letter);
-    match name.chars().all(is_plain) {
-        true => name.to_owned(),
-        false => format!("'{}'", name.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

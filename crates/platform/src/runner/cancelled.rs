@@ -16,7 +16,7 @@ use super::{
     Runners,
     command::{Command, RunnerHandle},
     found::Found,
-    invocation::{CustomResponse, QueuedInvocation, Reply},
+    invocation::QueuedInvocation,
     run_report::RunReport,
 };
 use crate::{actor::CANCELLED, changes::Change, error::PlatformError};
@@ -150,16 +150,12 @@ impl Runners {
 }
 
 fn tell_waiter(invocation: QueuedInvocation, outcome: Outcome) {
-    match invocation.reply {
-        Reply::None => {}
-        Reply::Response(reply) => drop(reply.send(CustomResponse::of(&outcome))),
-        Reply::Report(report) => {
-            let _ = report.send(RunReport {
-                invocation_id: invocation.invocation_id,
-                outcome,
-                events: 0,
-                logs: Vec::new(),
-            });
-        }
+    if let Some(report) = invocation.reply.end(&outcome) {
+        let _ = report.send(RunReport {
+            invocation_id: invocation.invocation_id,
+            outcome,
+            events: 0,
+            logs: Vec::new(),
+        });
     }
 }

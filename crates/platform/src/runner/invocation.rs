@@ -61,6 +61,20 @@ pub(crate) enum Reply {
     Report(oneshot::Sender<RunReport>),
 }
 
+impl Reply {
+    /// Answers a request whose run has ended without `respond()`. Returns whoever waits for a report instead.
+    pub(super) fn end(self, outcome: &Outcome) -> Option<oneshot::Sender<RunReport>> {
+        match self {
+            Self::None => None,
+            Self::Report(report) => Some(report),
+            Self::Response(reply) => {
+                let _ = reply.send(CustomResponse::of(outcome));
+                None
+            }
+        }
+    }
+}
+
 /// Work for a source.
 pub(crate) struct QueuedInvocation {
     pub(crate) invocation_id: InvocationId,

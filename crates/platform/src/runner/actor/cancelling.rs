@@ -12,7 +12,7 @@ use crate::{
         effects::Effects,
         flight::EndedRun,
         found::Found,
-        invocation::{CustomResponse, Reply},
+        invocation::Reply,
         part::{After, RunPart},
         run::Cause,
     },
@@ -49,14 +49,8 @@ impl Actor {
         };
         invocation.origin.trace = ended.trace;
         let (told, committed) = oneshot::channel();
-        let report = match std::mem::replace(&mut invocation.reply, Reply::None) {
-            Reply::None => None,
-            Reply::Report(report) => Some(report),
-            Reply::Response(reply) => {
-                let _ = reply.send(CustomResponse::of(&ended.outcome));
-                None
-            }
-        };
+        let reply = std::mem::replace(&mut invocation.reply, Reply::None);
+        let report = reply.end(&ended.outcome);
         self.commits.push(RunPart {
             // Its log shows how far it came.
             effects: Effects {

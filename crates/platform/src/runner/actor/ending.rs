@@ -7,7 +7,7 @@ use super::Actor;
 use crate::runner::{
     flight::EndedRun,
     hook::HookEnded,
-    invocation::{CustomResponse, Reply},
+    invocation::Reply,
     journal,
     part::{After, RunPart},
     run::{Cause, hook_trigger},
@@ -33,14 +33,9 @@ impl Actor {
             Cause::Invocation(mut invocation) => {
                 invocation.origin.trace = ended.trace;
                 let is_whole = !ended.flushed && !invocation.repeated;
-                let after = match std::mem::replace(&mut invocation.reply, Reply::None) {
-                    Reply::None => After::Nothing,
-                    Reply::Report(report) => After::Report(report),
-                    Reply::Response(reply) => {
-                        let _ = reply.send(CustomResponse::of(&ended.outcome));
-                        After::Nothing
-                    }
-                };
+                let reply = std::mem::replace(&mut invocation.reply, Reply::None);
+                let report = reply.end(&ended.outcome);
+                let after = report.map_or(After::Nothing, After::Report);
                 // Only an error tells of the event: nothing else of the run needs it while it waits for the store.
                 if ended.effects.is_silent() && ended.outcome.error().is_none() {
                     invocation.event = RawValue::NULL.to_owned().into();

@@ -89,6 +89,10 @@ fn the_debian_package_has_the_binary_its_manuals_completions_and_a_unit() {
             "usr/lib/systemd/system/headwater.service",
             "ExecStart=/usr/bin/headwater serve --data-dir /var/lib/headwater --config /etc/headwater/headwater.toml\n",
         ),
+        (
+            "usr/lib/systemd/system/headwater.socket",
+            "ListenStream=127.0.0.1:3000",
+        ),
         ("usr/lib/sysusers.d/headwater.conf", "u headwater"),
         (
             "usr/share/bash-completion/completions/headwater",

@@ -373,7 +373,8 @@ fn check_account(value: &Value) -> Result<Value, String> {
     match value.get("authProvisionId").and_then(Value::as_str) {
         Some(id) => Ok(json!({ "authProvisionId": id })),
         None => Err(
-            "expected {\"authProvisionId\": \"apn_…\"}; create one with `headwater accounts add`"
+            "expected {\"authProvisionId\": \"apn_…\"}, an account's id; `headwater accounts list` and `GET \
+             /v1/accounts` have them"
                 .to_owned(),
         ),
     }
@@ -456,7 +457,8 @@ pub fn merge(own: &[PropDefinition], additional: &[PropDefinition]) -> Vec<PropD
 fn missing(prop: &PropDefinition) -> String {
     match prop.app() {
         Some(app) => format!(
-            "is required: connect an account of `{app}` with `headwater accounts add {app}`"
+            "is required: {{\"authProvisionId\": \"apn_…\"}} of an account of `{app}`; connect one with `headwater accounts \
+             connect {app}` or `POST /v1/accounts/connect`, or give its keys to `accounts add` or `POST /v1/accounts`"
         ),
         None => format!("is required (type {})", prop.type_name),
     }

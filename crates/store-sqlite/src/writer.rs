@@ -616,7 +616,10 @@ mod tests {
             refused_in_full.contains("database or disk is full"),
             "{refused_in_full}"
         );
-        assert!(!refused.to_string().contains("disk"), "{refused}");
+        assert!(
+            !refused.to_string().contains("database or disk"),
+            "{refused}"
+        );
         for number in 0..3 {
             assert!(health.cause().unwrap().contains("database or disk is full"));
             writer

@@ -7,7 +7,6 @@ use maud::{DOCTYPE, Markup, html};
 use crate::{
     assets::{SCRIPT, STYLE},
     part::{
-        code::copyable,
         icon::{Icon, icon},
         text,
     },
@@ -107,7 +106,7 @@ fn content(page: &Page, visit: &Visit) -> Markup {
             @if !page.commands.is_empty() {
                 details.commands {
                     summary { "The same in a terminal" }
-                    @for command in &page.commands { p { (copyable(command)) } }
+                    @for command in &page.commands { p { (command) } }
                 }
             }
         }

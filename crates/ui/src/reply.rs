@@ -11,7 +11,13 @@ use headwater_platform::LogPosition;
 use maud::Markup;
 use url::form_urlencoded::Serializer;
 
-use crate::{cookie::Cookie, problem::Problem, topic::Topic, visit::Visit};
+use crate::{
+    cookie::Cookie,
+    part::{code::copyable, payload},
+    problem::Problem,
+    topic::Topic,
+    visit::Visit,
+};
 
 /// The answer of most handlers.
 pub(crate) type PageReply = Result<Page, Problem>;
@@ -75,7 +81,7 @@ pub(crate) struct Page {
     /// The stream that the page follows.
     pub(crate) live: Live,
     /// The commands that show the same in a terminal.
-    pub(crate) commands: Vec<String>,
+    pub(crate) commands: Vec<Markup>,
 }
 
 impl Page {
@@ -140,7 +146,13 @@ impl Page {
 
     /// Adds the command line that does the same, and the request.
     pub(crate) fn command(mut self, command: impl Into<String>) -> Self {
-        self.commands.push(command.into());
+        self.commands.push(copyable(&command.into()));
+        self
+    }
+
+    /// Adds a command line that has a payload among its arguments.
+    pub(crate) fn command_with_payload(mut self, command: &str) -> Self {
+        self.commands.push(payload::inline(copyable(command)));
         self
     }
 }

@@ -1,5 +1,5 @@
-//! The Debian package: the binary with its manual pages, completions, and the unit of `headwater service`, which runs it
-//! as a user of its own. Written by `dpkg-deb`. Installing it starts nothing.
+//! The Debian package: the binary with its manual pages, completions, the unit of `headwater service`, which runs it as
+//! a user of its own, and the socket that may hold its port. Written by `dpkg-deb`. Installing it starts nothing.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -49,7 +49,7 @@ fi
 const BEFORE_REMOVE: &str = "\
 #!/bin/sh
 set -e
-if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now headwater.service; fi
+if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now headwater.socket headwater.service; fi
 ";
 
 /// Data, secrets and the user stay, also after a purge: they are the administrator's. An empty folder goes.
@@ -84,6 +84,10 @@ pub(super) fn pack(binary: &Binary, staging: &Path, folder: &Path) -> Result<Pat
         (
             "usr/lib/systemd/system/headwater.service",
             binary.print(&UNIT)?,
+        ),
+        (
+            "usr/lib/systemd/system/headwater.socket",
+            document("deploy/systemd/headwater.socket")?,
         ),
         ("usr/lib/sysusers.d/headwater.conf", USERS.to_owned()),
         ("etc/headwater/headwater.toml", CONFIGURATION.to_owned()),

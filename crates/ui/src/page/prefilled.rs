@@ -14,6 +14,7 @@ use crate::{
     address,
     assets::EDITOR,
     part::{payload, text::bytes, verification::COPIED_BYTES_MAX},
+    reply::Page,
     state::Ui,
     visit::Visitor,
 };
@@ -134,8 +135,16 @@ impl Prefilled {
         }
     }
 
+    /// Adds the command line that runs with the event to a page.
+    pub(crate) fn command(&self, line: &str, page: Page) -> Page {
+        match self.argument() {
+            none if none.is_empty() => page.command(line),
+            event => page.command_with_payload(&format!("{line}{event}")),
+        }
+    }
+
     /// The argument of a command line that gives the event.
-    pub(crate) fn argument(&self) -> String {
+    fn argument(&self) -> String {
         const SHORT: usize = 200;
         let value = serde_json::from_str::<Value>(&self.text).map(|value| value.to_string());
         match value {

@@ -207,7 +207,7 @@ async fn flags_are_read_by_the_types_of_the_props_that_they_bring() {
     let seen = run(&["kind=poll", "size=2"]).await;
     assert_eq!(seen.code, 2);
     assert!(
-        seen.stderr.contains("\n  question (string): Question"),
+        seen.stderr.contains("  question (string): Question"),
         "{}",
         seen.stderr
     );

@@ -39,7 +39,7 @@ async fn values_of_a_source_are_told_by_the_names_of_things() {
             other.id
         ),
         "every 5 minutes",
-        "<bdi>Configured</bdi></a> <bdi>0.0.7</bdi>",
+        "<bdi>Configured</bdi> <bdi>0.0.7</bdi></a>",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

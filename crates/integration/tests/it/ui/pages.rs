@@ -88,7 +88,7 @@ async fn a_source_is_paused_resumed_and_deleted() {
     let wrong = visitor
         .post(&format!("{base}/run"), &[("event", "{not json")])
         .await
-        .is(200);
+        .is(400);
     assert!(
         wrong.text.contains("The event is not JSON"),
         "{}",

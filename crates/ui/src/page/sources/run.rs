@@ -181,10 +181,10 @@ fn page(ui: &Ui, visitor: &Visitor, shown: &Shown, prefilled: &Prefilled, above:
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
-    let command = format!("headwater run {}{}", shown.quoted(), prefilled.argument());
-    Page::of(Section::Sources, format!("Run {}", shown.name()), body)
-        .changing(&Topic::Source(shown.view.source.id.clone()), visitor)
-        .command(command)
+    let line = format!("headwater run {}", shown.quoted());
+    let page = Page::of(Section::Sources, format!("Run {}", shown.name()), body)
+        .changing(&Topic::Source(shown.view.source.id.clone()), visitor);
+    prefilled.command(&line, page)
 }
 
 fn ended(report: &RunReport, shown: &Shown) -> Markup {

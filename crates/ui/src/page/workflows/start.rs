@@ -92,9 +92,7 @@ fn page(visitor: &Visitor, shown: &Shown, prefilled: &Prefilled, above: Markup) 
             button.primary data-tests { (icon(Icon::Play)) "Run" }
         }
     };
-    Page::of(Section::Workflows, format!("Run {}", shown.name()), body).command(format!(
-        "headwater workflows run {} --wait{}",
-        shown.quoted(),
-        prefilled.argument()
-    ))
+    let line = format!("headwater workflows run {} --wait", shown.quoted());
+    let page = Page::of(Section::Workflows, format!("Run {}", shown.name()), body);
+    prefilled.command(&line, page)
 }

@@ -16,7 +16,7 @@ async fn rows_are_selected_by_keys_and_all_at_once() {
     tab.open("/sources").await;
     tab.sees_text("[data-live-state]", "Live").await;
     let disabled = "document.querySelectorAll('#selection button:disabled').length";
-    assert_eq!(tab.evaluate(disabled).await, json!(3));
+    assert_eq!(tab.evaluate(disabled).await, json!(4));
     tab.type_keys("jx").await;
     tab.sees_text("[data-selected]", "1 selected").await;
     tab.type_keys("jx").await;

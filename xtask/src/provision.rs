@@ -197,10 +197,18 @@ pub(crate) fn operating() -> Result<()> {
 
 /// The browser that pages are tested in, the program that drives it, and letters for it.
 pub(crate) fn browser() -> Result<()> {
-    if find_program("chromium").is_some() && find_program("chromedriver").is_some() {
+    let programs = ["chromium-headless-shell", "chromedriver"];
+    if programs
+        .iter()
+        .all(|program| find_program(program).is_some())
+    {
         return Ok(());
     }
-    apt_install(&["chromium", "chromium-driver", "fonts-dejavu-core"])
+    apt_install(&[
+        "chromium-headless-shell",
+        "chromium-driver",
+        "fonts-dejavu-core",
+    ])
 }
 
 /// The languages besides JavaScript and Python in which the guide shows how a webhook is verified.

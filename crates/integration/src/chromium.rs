@@ -13,12 +13,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::{
-    ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver,
+    CapabilitiesHelper as _, ChromiumLikeCapabilities as _, DesiredCapabilities, Key, WebDriver,
     prelude::ElementQueryable as _,
 };
 
 use crate::{node::Node, process::Process};
 
+/// Chromium without what draws windows: a page takes it a third less of the processors' time.
+const BROWSER: &str = "/usr/bin/chromium-headless-shell";
+/// The driver's name for it.
+const BROWSER_NAME: &str = "chrome-headless-shell";
 /// The line with which the driver says where it listens.
 const STARTED: &str = "ChromeDriver was started successfully on port ";
 /// Generous: the machine may do a lot besides.
@@ -128,7 +132,6 @@ impl Chromium {
         let profile = Profile::new();
         let mut capabilities = DesiredCapabilities::chrome();
         for argument in [
-            "--headless=new",
             // The tests may run as root.
             "--no-sandbox",
             "--disable-dev-shm-usage",
@@ -139,6 +142,8 @@ impl Chromium {
             capabilities.add_arg(argument).unwrap();
         }
         capabilities.add_arg(&profile.flag()).unwrap();
+        capabilities.set_binary(BROWSER).unwrap();
+        capabilities.set("browserName", BROWSER_NAME).unwrap();
         let url = format!("http://127.0.0.1:{port}");
         let driver = WebDriver::new(url, capabilities).await.unwrap();
         let browser = Self {

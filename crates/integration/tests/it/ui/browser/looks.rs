@@ -1,5 +1,6 @@
-//! Every page in both themes and three widths: for everybody to use, nothing cut off, and nothing against its policy. The
-//! pictures are left in the target folder, for eyes. A section is a test of its own, so that they run side by side.
+//! Every page in both themes and three widths: for everybody to use, nothing cut off, and nothing against its policy. With
+//! `HEADWATER_TEST_LOOKS=1` pictures are left in the target folder, for eyes. A section is a test of its own, so that they run
+//! side by side.
 
 mod rest;
 mod sections;
@@ -7,6 +8,9 @@ mod sections;
 use std::path::PathBuf;
 
 use headwater_integration::{Chromium, Look, Node, Tab};
+
+/// Set where somebody wants to look at the pictures: taking them is a quarter of the work.
+const PICTURES: &str = "HEADWATER_TEST_LOOKS";
 
 /// The narrowest comes first: a page that loads there has its menu closed.
 const WIDTHS: [u32; 3] = [360, 768, 1440];
@@ -47,8 +51,10 @@ pub(super) async fn every_look(tab: &Tab<'_>, name: &str) -> Vec<String> {
             let theme = if is_dark { "dark" } else { "light" };
             let found = faults_of(tab, width, is_dark).await.into_iter();
             faults.extend(found.map(|fault| format!("{name}, {width} px, {theme}: {fault}")));
-            let file = pictures().join(format!("{name}-{width}-{theme}.png"));
-            std::fs::write(file, tab.picture().await).unwrap();
+            if std::env::var_os(PICTURES).is_some() {
+                let file = pictures().join(format!("{name}-{width}-{theme}.png"));
+                std::fs::write(file, tab.picture().await).unwrap();
+            }
         }
     }
     let problems = tab.problems().await.into_iter();

@@ -108,6 +108,8 @@ const CLIENTS: &[PathItem] = &[
     || routes!(workflows::run),
     || routes!(workflow_deployments::list),
     || routes!(workflow_deployments::show),
+    || routes!(workflow_deployments::files),
+    || routes!(workflow_deployments::roll_back),
     || routes!(workflow_runs::list),
     || routes!(workflow_runs::replay),
     || routes!(workflow_runs::cancel),

@@ -65,7 +65,7 @@ pub(crate) use self::{
     },
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     delivery_search::{ChangeDeliveries, ChangedDeliveries, DeliveryCounts, SearchDeliveries},
-    deployment::{Deployment, Summary as DeploymentSummary},
+    deployment::{Deployment, RollBackWorkflow, Summary as DeploymentSummary},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},

@@ -185,9 +185,9 @@ pub(crate) enum ClientCommand {
     Deploy(DeployArguments),
     /// Change a source's code, name or props
     Update(UpdateArguments),
-    /// List a source's deployments: the code and values that it ran with, newest first
+    /// List the deployments of a source or workflow, newest first: the code that it ran with
     Deployments(DeploymentsArguments),
-    /// Let a source run the code and values of a former deployment again
+    /// Let a source or workflow run the code of a former deployment again
     RollBack(DeploymentArguments),
     /// Delete a source
     Delete(DeleteArguments),

@@ -56,6 +56,7 @@ actions! {
     ComponentRun = "component.run";
     WorkflowDeploy = "workflow.deploy";
     WorkflowActivate = "workflow.activate";
+    WorkflowRollBack = "workflow.roll_back";
     WorkflowDeactivate = "workflow.deactivate";
     WorkflowRun = "workflow.run";
     WorkflowDelete = "workflow.delete";

@@ -287,6 +287,14 @@ fn pages_of_workflows() -> Router<Arc<Ui>> {
         .route("/workflows/{id}/errors", get(workflows::errors::show))
         .route("/workflows/{id}/settings", get(workflows::settings::show))
         .route(
+            "/workflows/{id}/deployments/{deployment}",
+            get(workflows::deployment::show),
+        )
+        .route(
+            "/workflows/{id}/deployments/{deployment}/roll_back",
+            get(workflows::roll_back::show).post(workflows::roll_back::submit),
+        )
+        .route(
             "/workflows/{id}/run",
             get(workflows::start::show).post(workflows::start::submit),
         )

@@ -11,6 +11,7 @@ mod node;
 mod reading;
 mod record;
 mod retry;
+mod secrets;
 mod settings;
 mod tree;
 mod triggers;
@@ -26,6 +27,7 @@ pub use self::{
     node::{Branch, Case, IfElse, Loop, Node, NodeKind, OnError, Parallel, Step, Switch},
     reading::{Draft, InvalidDefinition},
     retry::{FailureKind, Retry},
+    secrets::SecretProps,
     settings::{Concurrency, Overflow, Queue, Retention, Settings, Stored, Throttle},
     tree::Definition,
     triggers::{EventsTrigger, HttpResponse, HttpTrigger, SourceTrigger, Trigger, TriggerConfig},

@@ -2,7 +2,7 @@
 
 use headwater_model::{id::DeploymentId, time::EpochMs};
 use headwater_platform::{BranchOutline, DeploymentSummary, DeploymentView, NodeOutline};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -19,6 +19,19 @@ pub(crate) struct Summary {
     created_at_ms: EpochMs,
     /// Whether new runs follow it.
     current: bool,
+    /// The former deployment whose files it has, if it came from rolling back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Deployment>)]
+    restores: Option<DeploymentId>,
+}
+
+/// The way back to a former deployment.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({"deployment_id": "d_0DkqLtSyJ4yOMpWg5tVxNq"}))]
+pub(crate) struct RollBackWorkflow {
+    /// The deployment whose files are to be deployed again.
+    #[schema(value_type = id::Deployment)]
+    pub(crate) deployment_id: DeploymentId,
 }
 
 /// A deployment of a workflow with its steps.
@@ -90,6 +103,7 @@ impl From<DeploymentSummary> for Summary {
             id: deployment.id,
             created_at_ms: deployment.created_at_ms,
             current: deployment.is_current,
+            restores: deployment.restores,
         }
     }
 }

@@ -7,18 +7,18 @@ use clap::{Args, Subcommand};
 pub(crate) struct DeploymentsArguments {
     #[command(subcommand)]
     pub(crate) command: Option<DeploymentsCommand>,
-    /// Source: its id, name or name slug
-    #[arg(value_name = "ID_OR_NAME", required = true)]
-    pub(crate) source: Option<String>,
+    /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
+    #[arg(value_name = "SOURCE_OR_WORKFLOW", required = true)]
+    pub(crate) of: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DeploymentsCommand {
-    /// Show a deployment of a source with its values; secrets are not shown
+    /// Show a deployment with its values or files; secrets are not shown
     Describe {
         #[command(flatten)]
         deployment: DeploymentArguments,
-        /// Print its code alone
+        /// Print its code alone; of a workflow, its files one after the other
         #[arg(long)]
         code: bool,
     },
@@ -26,9 +26,9 @@ pub(crate) enum DeploymentsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeploymentArguments {
-    /// Source: its id, name or name slug
-    #[arg(value_name = "ID_OR_NAME")]
-    pub(crate) source: String,
+    /// Source: its id, name or name slug. Or a workflow, also by its deployed folder
+    #[arg(value_name = "SOURCE_OR_WORKFLOW")]
+    pub(crate) of: String,
     /// Deployment: its id, as `headwater deployments` lists it
     #[arg(value_name = "DEPLOYMENT")]
     pub(crate) deployment: String,

@@ -43,7 +43,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "roll-back",
-        &["headwater roll-back orders d_0353EGSpi9g90AUy4Uw1RJ"],
+        &[
+            "headwater roll-back orders d_0353EGSpi9g90AUy4Uw1RJ",
+            "headwater roll-back my-workflow/ d_0353EGSpi9g90AUy4Uw1RJ",
+        ],
     ),
     (
         "delete",

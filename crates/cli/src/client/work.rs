@@ -15,6 +15,7 @@ pub(super) fn of(method: &Method, path: &[&str]) -> &'static str {
         ["components"] | ["components", "registry"] => "saving and building the component",
         ["registry", ..] => "publishing the components",
         ["sources"] if *method == Method::POST => "deploying the source",
+        ["workflows", _, "roll_back"] => "deploying the workflow",
         ["sources", _, "roll_back"] => "deploying the source",
         ["sources", _] if *method == Method::DELETE => "deleting the source",
         ["sources", _] => "updating the source",

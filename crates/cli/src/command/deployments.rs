@@ -1,25 +1,25 @@
-//! `deployments`: the code and values that a source ran with; and `roll-back`, the way back to them.
+//! `deployments`: the code that a source or workflow ran with; and `roll-back`, the way back to it.
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::show;
+use super::{events::emitter, show, workflows};
 use crate::arguments::{DeploymentArguments, DeploymentsArguments, DeploymentsCommand};
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
-use crate::source::{self, text};
+use crate::source::text;
 use crate::table;
 use crate::timestamp;
 
 pub(super) async fn run(session: &Session, arguments: DeploymentsArguments) -> Result<Exit> {
-    match (arguments.command, arguments.source) {
+    match (arguments.command, arguments.of) {
         (Some(DeploymentsCommand::Describe { deployment, code }), _) => {
             describe(session, &deployment, code).await?;
         }
-        (None, source) => {
-            let source = source.expect("the command line requires it without a subcommand");
-            list(session, &source).await?;
+        (None, of) => {
+            let of = of.expect("the command line requires it without a subcommand");
+            list(session, &of).await?;
         }
     }
     Ok(Exit::Success)
@@ -27,37 +27,54 @@ pub(super) async fn run(session: &Session, arguments: DeploymentsArguments) -> R
 
 /// Takes a former deployment up again.
 pub(super) async fn roll_back(session: &Session, arguments: &DeploymentArguments) -> Result<Exit> {
-    let id = source::find_id(&session.client, &arguments.source).await?;
-    let path = ["sources", id.as_str(), "roll_back"];
+    let (kind, id) = emitter(session, &arguments.of).await?;
+    let path = [kind, id.as_str(), "roll_back"];
     let body = json!({ "deployment_id": arguments.deployment });
-    let source = session.client.post(&path, &body).await?;
-    session.print(&source, show::brief)?;
-    show::warnings(&source);
+    let changed = session.client.post(&path, &body).await?;
+    if kind == "workflows" {
+        session.print(&changed, workflows::brief)?;
+        output::tell(
+            "its folder stays as it is: `headwater workflows deploy` deploys that again; `headwater deployments describe \
+             WORKFLOW DEPLOYMENT --code` shows the files",
+        );
+        return Ok(Exit::Success);
+    }
+    session.print(&changed, show::brief)?;
+    show::warnings(&changed);
     Ok(Exit::Success)
 }
 
-async fn list(session: &Session, source: &str) -> Result<()> {
-    let id = source::find_id(&session.client, source).await?;
-    let mut deployments = session
-        .client
-        .list(&["sources", &id, "deployments"])
-        .await?;
+async fn list(session: &Session, of: &str) -> Result<()> {
+    let (kind, id) = emitter(session, of).await?;
+    let mut deployments = session.client.list(&[kind, &id, "deployments"]).await?;
     deployments.reverse();
-    let headers = ["id", "deployed", "by", "component", "code", "state"];
-    let rows = |_: &Value| {
-        table::overview(
-            &headers,
-            &["code", "by"],
-            deployments.iter().map(row).collect(),
-        )
+    let rows = |_: &Value| match kind {
+        "workflows" => {
+            let rows = deployments.iter().map(row_of_workflow).collect();
+            table::overview(&["id", "deployed", "state"], &[], rows)
+        }
+        _ => {
+            let headers = ["id", "deployed", "by", "component", "code", "state"];
+            let rows = deployments.iter().map(row).collect();
+            table::overview(&headers, &["code", "by"], rows)
+        }
     };
     session.print(&Value::from(deployments.clone()), rows)
 }
 
 async fn describe(session: &Session, arguments: &DeploymentArguments, code: bool) -> Result<()> {
-    let id = source::find_id(&session.client, &arguments.source).await?;
-    let path = ["sources", &id, "deployments", &arguments.deployment];
+    let (kind, id) = emitter(session, &arguments.of).await?;
+    let mut path = vec![kind, &id, "deployments", &arguments.deployment];
+    let is_workflow = kind == "workflows";
+    if is_workflow && code {
+        path.push("files");
+        let files = session.client.get(&path).await?;
+        return session.print(&files, texts);
+    }
     let deployment = session.client.get(&path).await?;
+    if is_workflow {
+        return session.print(&deployment, described_workflow);
+    }
     if !code {
         return session.print(&deployment, described);
     }
@@ -68,6 +85,51 @@ async fn describe(session: &Session, arguments: &DeploymentArguments, code: bool
             arguments.deployment
         ),
     }
+}
+
+/// Files one after the other, each below its path.
+fn texts(files: &Value) -> String {
+    let files = files.as_object().into_iter().flatten();
+    let texts = files.map(|(path, text)| {
+        let text = text.as_str().unwrap_or_default();
+        format!("==> {path} <==\n{}\n", text.trim_end_matches('\n'))
+    });
+    let texts: Vec<_> = texts.collect();
+    match texts.is_empty() {
+        true => "the files of this deployment are not kept".to_owned(),
+        false => texts.join("\n"),
+    }
+}
+
+fn row_of_workflow(deployment: &Value) -> Vec<String> {
+    vec![
+        text(deployment, "id").to_owned(),
+        timestamp::listed_millis(&deployment["created_at_ms"]),
+        state(deployment),
+    ]
+}
+
+fn described_workflow(deployment: &Value) -> String {
+    let list = |field: &str, name: fn(&Value) -> Option<&str>| {
+        let items = deployment[field].as_array().into_iter().flatten();
+        items.filter_map(name).collect::<Vec<_>>().join(", ")
+    };
+    let fields = [
+        ("id", text(deployment, "id").to_owned()),
+        ("state", state(deployment)),
+        (
+            "deployed",
+            timestamp::listed_millis(&deployment["created_at_ms"]),
+        ),
+        ("steps", list("steps", |step| step["path"].as_str())),
+        ("files", list("files", Value::as_str)),
+    ];
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    table::card(
+        fields
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    )
 }
 
 fn row(deployment: &Value) -> Vec<String> {

@@ -16,6 +16,8 @@ mod show;
 mod step;
 mod test;
 
+pub(super) use self::show::brief;
+
 use anyhow::Result;
 use reqwest::Method;
 use serde_json::{Value, json};

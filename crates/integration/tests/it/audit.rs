@@ -81,6 +81,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ("retry_delivery", As(&["delivery.retry"])),
     ("revoke_key", As(&["key.revoke"])),
     ("roll_back_source", As(&["source.roll_back"])),
+    ("roll_back_workflow", As(&["workflow.roll_back"])),
     ("rotate_secret_key", As(&["node.rotate_secret_key"])),
     ("rotate_webhook_secret", As(&["webhook.rotate_secret"])),
     ("run_action", As(&["component.run"])),

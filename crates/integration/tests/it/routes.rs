@@ -261,6 +261,9 @@ mod workflows {
     }
     mod delete;
     mod deployments {
+        mod files {
+            mod get;
+        }
         mod get;
     }
     mod errors {
@@ -283,6 +286,9 @@ mod workflows {
     mod get;
     mod patch;
     mod post;
+    mod roll_back {
+        mod post;
+    }
     mod run {
         mod post;
     }

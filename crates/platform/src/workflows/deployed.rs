@@ -53,6 +53,9 @@ pub(crate) struct Content {
     /// The sources that the workflow deployed, by trigger.
     #[serde(default)]
     pub(crate) sources: BTreeMap<TriggerId, SourceId>,
+    /// The former deployment whose files these are, if it came from rolling back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restores: Option<DeploymentId>,
 }
 
 impl Content {

@@ -1,12 +1,14 @@
 //! `/workflows`: all of them, and one with everything about it, each part at an address of its own.
 
 pub(crate) mod change;
+pub(crate) mod deployment;
 pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod head;
 pub(crate) mod list;
 pub(crate) mod outline;
 pub(crate) mod replay;
+pub(crate) mod roll_back;
 pub(crate) mod run;
 pub(crate) mod run_actions;
 pub(crate) mod run_answer;

@@ -1,12 +1,24 @@
-//! Text to copy: command lines, requests, addresses.
+//! Code to read, and text to copy: command lines, requests, addresses.
 
 use maud::{Markup, html};
 
 use super::{
     icon::{Icon, icon},
     text,
-    text::is_hidden,
+    text::{bytes, cut, is_hidden},
 };
+
+/// Characters of code that are shown.
+const CODE_CHARS: usize = 200_000;
+
+/// Code to read, with its lines.
+pub(crate) fn listing(code: &str) -> Markup {
+    let (shown, is_cut) = cut(code, CODE_CHARS);
+    html! {
+        @if is_cut { p.note { "The beginning of " (bytes(code.len())) "." } }
+        pre tabindex="0" { code { (text::visible(shown)) } }
+    }
+}
 
 /// A line to copy. Without script it can be selected whole.
 pub(crate) fn copyable(text: &str) -> Markup {

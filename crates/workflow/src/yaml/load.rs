@@ -75,10 +75,11 @@ pub(crate) fn load(text: &str) -> Result<Yaml, InvalidYaml> {
     let mut loader = Loader::default();
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event?;
-        loader.take(event, position(span.start))?;
+        loader.take(event, (position(span.start), position(span.end)))?;
     }
     Ok(loader.root.unwrap_or(Yaml {
         position: Position::START,
+        end: Position::START,
         content: Content::Null,
     }))
 }
@@ -129,7 +130,11 @@ struct Loader {
 }
 
 impl Loader {
-    fn take(&mut self, event: Event<'_>, at: Position) -> Result<(), InvalidYaml> {
+    fn take(
+        &mut self,
+        event: Event<'_>,
+        (at, end): (Position, Position),
+    ) -> Result<(), InvalidYaml> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
                 let message = "a second document begins here; write one document into a file";
@@ -137,7 +142,7 @@ impl Loader {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let content = content(&text, style, tag.as_deref(), at)?;
-                let scalar = sized(content, text.len(), at);
+                let scalar = sized(content, text.len(), (at, end));
                 self.spend(&scalar, at)?;
                 self.keep(anchor, &scalar, at)?;
                 self.add(scalar, at)
@@ -151,7 +156,8 @@ impl Loader {
                 self.begin(Content::Map(Vec::new()), anchor, at)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(open) => {
+                Some(mut open) => {
+                    open.sized.value.end = end;
                     self.keep(open.anchor, &open.sized, at)?;
                     self.add(open.sized, at)
                 }
@@ -180,7 +186,7 @@ impl Loader {
         if self.open.last().is_some_and(Open::expects_key) {
             return Err(InvalidYaml::new(at, NOT_A_KEY));
         }
-        let sized = sized(content, 0, at);
+        let sized = sized(content, 0, (at, at));
         self.spend(&sized, at)?;
         self.open.push(Open {
             sized,
@@ -270,9 +276,13 @@ impl Open {
     }
 }
 
-fn sized(content: Content, text_bytes: usize, position: Position) -> Sized {
+fn sized(content: Content, text_bytes: usize, (position, end): (Position, Position)) -> Sized {
     Sized {
-        value: Yaml { position, content },
+        value: Yaml {
+            position,
+            end,
+            content,
+        },
         values: 1,
         text_bytes,
     }

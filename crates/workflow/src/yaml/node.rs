@@ -28,6 +28,8 @@ impl fmt::Display for Position {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml {
     pub(crate) position: Position,
+    /// The place behind it; in a list or map of lines, that of whatever comes next.
+    pub(crate) end: Position,
     pub(crate) content: Content,
 }
 

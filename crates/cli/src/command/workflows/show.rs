@@ -8,7 +8,7 @@ use crate::table;
 use crate::timestamp;
 
 /// The workflow and its triggers.
-pub(super) fn brief(workflow: &Value) -> String {
+pub(in crate::command) fn brief(workflow: &Value) -> String {
     table::card(rows(workflow))
 }
 

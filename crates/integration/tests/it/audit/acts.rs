@@ -77,6 +77,13 @@ async fn of_sources(node: &Node) {
 async fn of_workflows(node: &Node) {
     let steps = [("ask", "$.flow.suspend();")];
     let workflow = Folder::new(HTTP, &steps).deployed(node).await;
+    let state = workflow.record["state_file"].as_str().unwrap();
+    let again = Folder::new(HTTP, &steps).with(".workflow.state", state);
+    again.deployed(node).await;
+    let former = json!({"deployment_id": workflow.record["deployment_id"]});
+    node.post(&format!("{}/roll_back", workflow.path()), former)
+        .await
+        .is(200);
     let run = workflow.start(node, json!({})).await;
     waiting(node, &run).await;
     node.post(&format!("{run}/resume"), json!({})).await.is(200);

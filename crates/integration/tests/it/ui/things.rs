@@ -134,7 +134,11 @@ async fn first(node: &Client, path: &str) -> Value {
 
 async fn of_workflow(node: &Node) -> Vec<(&'static str, String)> {
     let emit = "$.send.emit({ a: 1 }); return 1;";
-    let workflow = Folder::new(HTTP, &[("first", emit)]).deployed(node).await;
+    let folder = Folder::new(HTTP, &[("first", emit)]);
+    let workflow = folder.deployed(node).await;
+    let state = workflow.record["state_file"].as_str().unwrap();
+    folder.with(".workflow.state", state).deployed(node).await;
+    let former = workflow.record["deployment_id"].as_str().unwrap();
     let run = workflow.start(node, json!("end")).await;
     until(node, &run, "succeeded").await;
     let base = workflow.path();
@@ -157,6 +161,10 @@ async fn of_workflow(node: &Node) -> Vec<(&'static str, String)> {
             format!("{base}{run}/value?of=event"),
         ),
         ("/workflows/{id}/runs/{run}", format!("{base}{run}")),
+        (
+            "/workflows/{id}/deployments/{deployment}",
+            format!("{base}/deployments/{former}"),
+        ),
         ("/workflows/{id}", base),
     ]
 }

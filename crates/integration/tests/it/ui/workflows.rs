@@ -60,6 +60,90 @@ async fn a_workflow_and_its_runs_are_shown() {
 }
 
 #[tokio::test]
+async fn a_deployment_shows_its_files_and_is_taken_up_again() {
+    let node = Node::start().await;
+    let visitor = Visitor::of(&node).await;
+    let triggers = "- type: http\n  auth: { bearer: hidden-token }\n";
+    let folder = Folder::new(triggers, &[("one", "return '<i>first</i>';")]);
+    let folder = folder.with("notes/old.md", "only <b>then</b>\n");
+    let workflow = folder.deployed(&node).await;
+    let state = workflow.record["state_file"].as_str().unwrap();
+    let next = Folder::new(triggers, &[("one", "return '<i>second</i>';")])
+        .with("added.md", "only now\n")
+        .with(".workflow.state", state);
+    let current = next.deployed(&node).await.record["deployment_id"].clone();
+    let base = workflow.path();
+    let of = |id: &serde_json::Value| format!("{base}/deployments/{}", id.as_str().unwrap());
+    let first = of(&workflow.record["deployment_id"]);
+    let settings = visitor.get(&format!("{base}/settings")).await.is(200);
+    for shown in [&first, &of(&current), &format!("{first}/roll_back")] {
+        assert!(settings.text.contains(shown), "{shown}: {}", settings.text);
+    }
+    let page = visitor.get(&first).await.is(200);
+    for shown in [
+        "bearer: (secret)",
+        "former",
+        "3 files differ",
+        "not in the current one",
+        "only in the current one",
+        "changed",
+        "The same.",
+        "Roll back to it",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let code = visitor.get(&format!("{first}?file=one%2Fentry.js")).await;
+    let code = code.is(200).text;
+    let plain = code.replace("&#39;", "'").replace("&apos;", "'");
+    for shown in [
+        "<del>-   async run({ steps, $ }) { return '&lt;i&gt;second",
+        "<ins>+   async run({ steps, $ }) { return '&lt;i&gt;first",
+    ] {
+        assert!(plain.contains(shown), "{shown}: {code}");
+    }
+    let added = visitor.get(&format!("{first}?file=added.md")).await.is(200);
+    assert!(added.text.contains("does not have it"), "{}", added.text);
+    let running = visitor.get(&of(&current)).await.is(200);
+    assert!(
+        !running.text.contains("Roll back to it"),
+        "{}",
+        running.text
+    );
+    for page in [&page.text, &code, &running.text] {
+        for hidden in ["hidden-token", "<i>first", "<i>second"] {
+            assert!(!page.contains(hidden), "{hidden}: {page}");
+        }
+    }
+    for path in [
+        format!("{first}?file=nothing.js"),
+        format!("{base}/deployments/nonsense"),
+        format!("{base}/deployments/d_0000000000000000000000/roll_back"),
+    ] {
+        visitor.get(&path).await.is(404);
+    }
+    it_is_taken_up_again(&node, &visitor, (&base, &first)).await;
+}
+
+async fn it_is_taken_up_again(node: &Node, visitor: &Visitor, (base, first): (&str, &str)) {
+    let roll_back = format!("{first}/roll_back");
+    let asked = visitor.get(&roll_back).await.is(200);
+    assert!(asked.text.contains("Roll Orders back?"), "{}", asked.text);
+    let done = visitor.post(&roll_back, &[]).await.is(303);
+    assert_eq!(done.header("location"), format!("{base}/settings"));
+    let settings = visitor.get(&format!("{base}/settings")).await.is(200);
+    assert!(
+        settings.text.contains("rolled back to"),
+        "{}",
+        settings.text
+    );
+    let now = node.get(base).await.is(200).data();
+    let current = now["deployment_id"].as_str().unwrap();
+    let again = format!("{base}/deployments/{current}/roll_back");
+    let refused = visitor.post(&again, &[]).await.is(422);
+    assert!(refused.text.contains("already"), "{}", refused.text);
+}
+
+#[tokio::test]
 async fn a_run_is_started_replayed_and_begun_again_at_a_step() {
     let node = Node::start().await;
     let visitor = Visitor::of(&node).await;

@@ -35,6 +35,7 @@ impl Platform {
             owner: &owner,
             files: &folder.files,
             former: None,
+            restored: None,
             lacks_accounts: request.lacks_accounts,
             is_kept: false,
         };

@@ -43,6 +43,8 @@ pub(super) struct StepCodes<'a> {
     pub(super) files: &'a Arc<BTreeMap<String, String>>,
     /// The content of the current deployment, whose components are used again if nothing changed.
     pub(super) former: Option<&'a Content>,
+    /// The content of the deployment that is taken up again, whose steps run what they ran then.
+    pub(super) restored: Option<&'a Content>,
     /// Whether steps do without accounts.
     pub(super) lacks_accounts: bool,
     /// Whether new components are saved; they are not where they are only looked at.
@@ -104,30 +106,9 @@ impl Platform {
         namespace: &str,
         step: &Step,
     ) -> Result<(ComponentId, Remarks), PlatformError> {
-        let (component, artifact, remark) = match &step.code {
-            StepCode::File(path) => {
-                let code = ComponentCode::Folder {
-                    entry: path.clone(),
-                    files: Arc::clone(codes.files),
-                };
-                self.built_step(codes.owner, code).await?
-            }
-            StepCode::Inline(text) => {
-                // Errors and stacks name it by this path; the ending is that of its language.
-                let entry = format!("steps/{namespace}");
-                let code = ComponentCode::Folder {
-                    files: Arc::new(BTreeMap::from([(entry.clone(), text.clone())])),
-                    entry,
-                };
-                self.built_step(codes.owner, code).await?
-            }
-            StepCode::Component(reference) => self.action(codes, reference).await?,
-            StepCode::Foreign { runtime, file } => {
-                let reason = format!(
-                    "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
-                );
-                return Err(PlatformError::invalid("uses", reason));
-            }
+        let (component, artifact, remark) = match self.restored_step(codes, namespace).await? {
+            Some(component) => (component, None, None),
+            None => self.found_step(codes, namespace, step).await?,
         };
         let leniency = Leniency {
             lacks_accounts: codes.lacks_accounts,
@@ -153,6 +134,54 @@ impl Platform {
         let store = &self.core.store;
         store.save_step_component(component, artifact).await?;
         Ok((id, remarks))
+    }
+
+    /// The component that the step had in the deployment that is taken up again, with the packages of then.
+    async fn restored_step(
+        &self,
+        codes: &StepCodes<'_>,
+        namespace: &str,
+    ) -> Result<Option<SavedComponent>, PlatformError> {
+        let id = codes
+            .restored
+            .and_then(|restored| restored.steps.get(namespace));
+        match id {
+            Some(id) => Ok(self.core.store.component(id).await?),
+            None => Ok(None),
+        }
+    }
+
+    async fn found_step(
+        &self,
+        codes: &StepCodes<'_>,
+        namespace: &str,
+        step: &Step,
+    ) -> Result<Found, PlatformError> {
+        match &step.code {
+            StepCode::File(path) => {
+                let code = ComponentCode::Folder {
+                    entry: path.clone(),
+                    files: Arc::clone(codes.files),
+                };
+                self.built_step(codes.owner, code).await
+            }
+            StepCode::Inline(text) => {
+                // Errors and stacks name it by this path; the ending is that of its language.
+                let entry = format!("steps/{namespace}");
+                let code = ComponentCode::Folder {
+                    files: Arc::new(BTreeMap::from([(entry.clone(), text.clone())])),
+                    entry,
+                };
+                self.built_step(codes.owner, code).await
+            }
+            StepCode::Component(reference) => self.action(codes, reference).await,
+            StepCode::Foreign { runtime, file } => {
+                let reason = format!(
+                    "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
+                );
+                Err(PlatformError::invalid("uses", reason))
+            }
+        }
     }
 
     /// Checks the accounts that the file names. Those of apps that the node does not know may be missing, as on Pipedream,

@@ -61,7 +61,7 @@ impl Platform {
         Box::pin(self.deploy_folder(caller, folder, (id, owner, current))).await
     }
 
-    async fn deploy_folder(
+    pub(super) async fn deploy_folder(
         self: &Arc<Self>,
         caller: &Caller,
         mut folder: Folder,
@@ -74,6 +74,7 @@ impl Platform {
             owner: &owner,
             files: &folder.files,
             former: former.as_ref(),
+            restored: folder.restores.as_ref().map(|restored| &restored.content),
             lacks_accounts: folder.lacks_accounts,
             is_kept: true,
         };
@@ -93,6 +94,7 @@ impl Platform {
             steps,
             triggers,
             sources: sources.by_trigger.clone(),
+            restores: folder.restores.as_ref().map(|restored| restored.id.clone()),
         };
         let deployed = self
             .store_deployment(caller, &folder, (id, owner), &content)
@@ -104,8 +106,11 @@ impl Platform {
                 return Err(error);
             }
         };
-        let act = Act::on_workflow(AuditAction::WorkflowDeploy, &workflow);
-        let act = act.with("deployment_id", workflow.deployment_id.as_str());
+        let (action, id) = match &folder.restores {
+            Some(restored) => (AuditAction::WorkflowRollBack, &restored.id),
+            None => (AuditAction::WorkflowDeploy, &workflow.deployment_id),
+        };
+        let act = Act::on_workflow(action, &workflow).with("deployment_id", id.as_str());
         self.record(caller, act).await;
         self.drop_left_sources(caller, &sources).await;
         Ok(DeployedWorkflow {
@@ -153,7 +158,10 @@ impl Platform {
             owner,
             name: definition.name.clone(),
             slug: slug(&definition.name),
-            is_active: definition.is_active,
+            is_active: match &folder.restores {
+                Some(restored) => restored.is_active,
+                None => definition.is_active,
+            },
             endpoints: planned.endpoints,
             timers: planned.timers,
             feeds: planned.feeds,

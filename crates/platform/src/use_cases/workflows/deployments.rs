@@ -1,15 +1,21 @@
-//! The deployments of a workflow: their list, and the steps and blocks of one of them.
+//! The deployments of a workflow: their list, the steps, blocks and files of one of them, and the way back to it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use headwater_model::{
-    id::{DeploymentId, WorkflowId},
+    id::{ComponentId, DeploymentId, WorkflowId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
-use headwater_store::{Deployment, Workflow};
+use headwater_store::{Deployment, Workflow, WorkflowState};
+use headwater_workflow::definition::{Definition, SecretProps, TriggerConfig};
+use serde::Deserialize;
 
-use super::outline::{self, NodeOutline};
+use super::{
+    DeployedWorkflow,
+    folder::{DEFINITION_FILE, Folder, Restored},
+    outline::{self, NodeOutline},
+};
 use crate::{caller::Caller, error::PlatformError, platform::Platform, workflows::Content};
 
 /// A deployment in a list.
@@ -21,6 +27,8 @@ pub struct DeploymentSummary {
     pub created_at_ms: EpochMs,
     /// Whether new runs follow it.
     pub is_current: bool,
+    /// The former deployment whose files it has, if it came from rolling back.
+    pub restores: Option<DeploymentId>,
 }
 
 /// A deployment with its definition.
@@ -34,12 +42,21 @@ pub struct DeploymentView {
     pub nodes: Vec<NodeOutline>,
 }
 
+/// The part of a stored content that lists need; its files are passed over.
+#[derive(Default, Deserialize)]
+struct Origin {
+    #[serde(default)]
+    restores: Option<DeploymentId>,
+}
+
 impl DeploymentSummary {
     fn of(deployment: &Deployment, workflow: &Workflow) -> Self {
+        let origin: Origin = serde_json::from_str(deployment.content.get()).unwrap_or_default();
         Self {
             id: deployment.id.clone(),
             created_at_ms: deployment.created_at_ms,
             is_current: deployment.id == workflow.deployment_id,
+            restores: origin.restores,
         }
     }
 }
@@ -78,32 +95,136 @@ impl Platform {
     ) -> Result<DeploymentView, PlatformError> {
         let workflow = self.visible_workflow(caller, id).await?;
         let deployment_id = deployment_id.unwrap_or(&workflow.deployment_id);
-        let found = self.core.store.deployment(deployment_id).await?;
-        let found = found.filter(|deployment| deployment.workflow_id == *id);
-        let deployment =
-            found.ok_or_else(|| PlatformError::not_found("deployment", deployment_id))?;
+        let deployment = self.deployment_of(id, deployment_id).await?;
         let content = Content::of(&deployment)?;
-        let secrets = self.secret_props(&content).await?;
+        let definition = content.definition()?;
+        let secrets = self.secrets_of_steps(&content).await?;
         Ok(DeploymentView {
             deployment: DeploymentSummary::of(&deployment, &workflow),
-            nodes: outline::of(&content.definition()?, &secrets),
+            nodes: outline::of(&definition, &secrets),
             files: content.files.keys().cloned().collect(),
         })
     }
 
+    /// The texts of a deployment's files by their paths; none if they are not kept. `workflow.yaml` is without the literal
+    /// values of secret props and the tokens of triggers.
+    ///
+    /// # Errors
+    /// As [`Platform::workflow_deployment`].
+    pub async fn workflow_deployment_files(
+        &self,
+        caller: &Caller,
+        id: &WorkflowId,
+        deployment_id: &DeploymentId,
+    ) -> Result<BTreeMap<String, String>, PlatformError> {
+        self.visible_workflow(caller, id).await?;
+        let deployment = self.deployment_of(id, deployment_id).await?;
+        let content = Content::of(&deployment)?;
+        if content.files.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let definition = content.definition()?;
+        let secrets = SecretProps {
+            steps: self.secrets_of_steps(&content).await?,
+            triggers: self.secrets_of_triggers(&content, &definition).await?,
+        };
+        let mut files = Arc::unwrap_or_clone(content.files);
+        if let Some(text) = files.get_mut(DEFINITION_FILE) {
+            let shown = secrets.left_out_of(text);
+            *text = shown.map_err(|error| PlatformError::Internal(error.to_string()))?;
+        }
+        Ok(files)
+    }
+
+    /// Deploys the files of a former deployment again, as a new one with the code and packages that its steps had
+    /// (`POST /workflows/{id}/roll_back`). Triggers stay on or off, and runs that have begun go on with theirs.
+    ///
+    /// # Errors
+    /// `NotFound` as above, `Conflict` when new runs follow that deployment already or its files are not kept, otherwise
+    /// those of [`Platform::deploy_workflow`]; the workflow is as it was.
+    pub async fn roll_back_workflow(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &WorkflowId,
+        deployment_id: &DeploymentId,
+    ) -> Result<DeployedWorkflow, PlatformError> {
+        self.visible_workflow(caller, id).await?;
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
+        let present = self.visible_workflow(caller, id).await?;
+        if present.deployment_id == *deployment_id {
+            return Err(PlatformError::Conflict(format!(
+                "new runs follow deployment `{deployment_id}` already; name a former one"
+            )));
+        }
+        let former = self.deployment_of(id, deployment_id).await?;
+        let mut folder = Folder::of_deployment(Restored {
+            id: deployment_id.clone(),
+            content: Content::of(&former)?,
+            is_active: present.state == WorkflowState::Active,
+        })?;
+        folder.state.id = Some(id.clone());
+        let target = (id.clone(), present.owner.clone(), Some(present));
+        // Boxed as in a deployment.
+        Box::pin(self.deploy_folder(caller, folder, target)).await
+    }
+
+    async fn deployment_of(
+        &self,
+        id: &WorkflowId,
+        deployment_id: &DeploymentId,
+    ) -> Result<Deployment, PlatformError> {
+        let found = self.core.store.deployment(deployment_id).await?;
+        let found = found.filter(|deployment| deployment.workflow_id == *id);
+        found.ok_or_else(|| PlatformError::not_found("deployment", deployment_id))
+    }
+
     /// The names of secret props by the namespaces of their steps.
-    async fn secret_props(
+    async fn secrets_of_steps(
         &self,
         content: &Content,
     ) -> Result<BTreeMap<String, Vec<String>>, PlatformError> {
         let mut secrets = BTreeMap::new();
         for (namespace, id) in &content.steps {
-            let component = self.core.store.component(id).await?;
-            let props = component.map(|component| component.description.props);
-            let names = props.into_iter().flatten();
-            let names = names.filter(|prop| prop.is_secret()).map(|prop| prop.name);
-            secrets.insert(namespace.clone(), names.collect());
+            let names = self.secrets_of(id).await?.unwrap_or_default();
+            secrets.insert(namespace.clone(), names);
         }
         Ok(secrets)
+    }
+
+    /// The names of secret props of the triggers' sources, by the places of the triggers. All props of a source that is
+    /// gone may be secret.
+    async fn secrets_of_triggers(
+        &self,
+        content: &Content,
+        definition: &Definition,
+    ) -> Result<BTreeMap<usize, Vec<String>>, PlatformError> {
+        let mut secrets = BTreeMap::new();
+        let triggers = definition.triggers.iter().zip(&content.triggers);
+        for (index, (trigger, id)) in triggers.enumerate() {
+            let TriggerConfig::Source(trigger) = &trigger.config else {
+                continue;
+            };
+            let source = match content.sources.get(id) {
+                Some(source) => self.core.store.source(source).await?,
+                None => None,
+            };
+            let names = match source {
+                Some(source) => self.secrets_of(&source.spec.component_id).await?,
+                None => None,
+            };
+            let names = names.unwrap_or_else(|| trigger.props.keys().cloned().collect());
+            secrets.insert(index, names);
+        }
+        Ok(secrets)
+    }
+
+    /// The names of a component's secret props, if it is there.
+    async fn secrets_of(&self, id: &ComponentId) -> Result<Option<Vec<String>>, PlatformError> {
+        let component = self.core.store.component(id).await?;
+        Ok(component.map(|component| {
+            let props = component.description.props.into_iter();
+            let secret = props.filter(|prop| prop.is_secret());
+            secret.map(|prop| prop.name).collect()
+        }))
     }
 }

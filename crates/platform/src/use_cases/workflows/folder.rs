@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use headwater_model::id::DeploymentId;
 use headwater_workflow::{
     check::check,
     definition::Definition,
@@ -9,7 +10,7 @@ use headwater_workflow::{
     state_file::StateFile,
 };
 
-use crate::error::PlatformError;
+use crate::{error::PlatformError, workflows::Content};
 
 /// The definition's file.
 pub(crate) const DEFINITION_FILE: &str = "workflow.yaml";
@@ -27,9 +28,41 @@ pub(super) struct Folder {
     pub(super) findings: Vec<Finding>,
     /// Whether its steps do without accounts.
     pub(super) lacks_accounts: bool,
+    /// The deployment that it is taken from, instead of from a folder of somebody.
+    pub(super) restores: Option<Restored>,
+}
+
+/// A former deployment that becomes a new one.
+pub(super) struct Restored {
+    pub(super) id: DeploymentId,
+    pub(super) content: Content,
+    /// Whether triggers are on, which is not for the files of then to say.
+    pub(super) is_active: bool,
 }
 
 impl Folder {
+    /// The files of a former deployment, with the ids that its triggers had.
+    ///
+    /// # Errors
+    /// `Conflict` when its files are not kept, and those of [`Folder::read`].
+    pub(super) fn of_deployment(restored: Restored) -> Result<Self, PlatformError> {
+        if restored.content.files.is_empty() {
+            return Err(PlatformError::Conflict(format!(
+                "the files of deployment `{}` are not kept; deploy the folder of the workflow instead",
+                restored.id
+            )));
+        }
+        let mut folder = Self::read(restored.content.files.as_ref().clone())?;
+        let triggers = folder.definition.triggers.iter();
+        let known = triggers.zip(&restored.content.triggers);
+        folder.state.triggers = known
+            .filter(|(trigger, _)| trigger.id.is_none())
+            .map(|(trigger, id)| (trigger.key.clone(), id.clone()))
+            .collect();
+        folder.restores = Some(restored);
+        Ok(folder)
+    }
+
     /// Reads the files of a folder.
     ///
     /// # Errors
@@ -78,6 +111,7 @@ impl Folder {
             state,
             findings,
             lacks_accounts: false,
+            restores: None,
         })
     }
 }

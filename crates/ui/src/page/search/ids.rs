@@ -93,7 +93,7 @@ async fn deployment(ui: &Ui, visitor: &Visitor, id: &DeploymentId) -> Result<Vec
     let address = match ui.platform.deployed_by(visitor.caller(), id).await {
         Ok(RunnableId::Source(source)) => format!("{}/versions/{id}", source.address()),
         Ok(RunnableId::Workflow(workflow)) => {
-            format!("{}/steps?deployment={id}", workflow.address())
+            format!("{}/deployments/{id}", workflow.address())
         }
         Err(PlatformError::NotFound { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),

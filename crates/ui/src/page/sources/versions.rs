@@ -23,12 +23,12 @@ use serde_json::Value;
 use super::head::Shown;
 use crate::{
     part::{
+        code::listing,
         diff::diff,
         empty::empty,
         payload,
         state::{Tone, state},
-        text::{self, bytes, cut},
-        time,
+        text, time,
     },
     path::PathId,
     problem::Problem,
@@ -38,8 +38,6 @@ use crate::{
     visit::Visitor,
 };
 
-/// Characters of code that are shown.
-const CODE_CHARS: usize = 200_000;
 /// Digits of a code's hash that tell it from others.
 const HASH_DIGITS: usize = 12;
 
@@ -255,9 +253,7 @@ fn differences(current: &SourceDeploymentDetail, former: &SourceDeploymentDetail
 fn code(detail: &SourceDeploymentDetail) -> Markup {
     html! {
         @if let Some(component) = &detail.component {
-            @let (shown, is_cut) = cut(&component.code, CODE_CHARS);
-            @if is_cut { p.note { "The beginning of " (bytes(component.code.len())) "." } }
-            pre tabindex="0" { code { (text::visible(shown)) } }
+            (listing(&component.code))
         } @else {
             p.note { "It belongs to a component that you cannot see." }
         }

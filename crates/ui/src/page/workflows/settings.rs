@@ -7,13 +7,12 @@ use headwater_model::{id::WorkflowId, page::PageRequest};
 use headwater_platform::DeploymentSummary;
 use maud::{Markup, html};
 
-use super::head::Shown;
+use super::{deployment::standing, head::Shown};
 use crate::{
     part::{
         code::copyable,
         empty::empty,
         pager::{Ends, pager},
-        state::{Tone, state},
         text, time,
     },
     path::PathId,
@@ -61,7 +60,8 @@ pub(crate) async fn show(
         format!("{} · settings", shown.name()),
         body,
     )
-    .command(format!("headwater workflows describe {}", shown.quoted())))
+    .command(format!("headwater workflows describe {}", shown.quoted()))
+    .command(format!("headwater deployments {}", shown.quoted())))
 }
 
 fn triggers(shown: &Shown) -> Markup {
@@ -93,13 +93,15 @@ fn triggers(shown: &Shown) -> Markup {
 fn list(base: &str, deployments: &[DeploymentSummary], visitor: &Visitor) -> Markup {
     html! {
         table.list {
-            thead { tr { th scope="col" { "Deployed" } th scope="col" { "Age" } th scope="col" { "State" } } }
+            thead { tr { th scope="col" { "Deployed" } th scope="col" { "Age" } th scope="col" { "State" } th scope="col" { "Action" } } }
             tbody {
                 @for deployment in deployments {
+                    @let page = format!("{base}/deployments/{}", deployment.id);
                     tr {
-                        th scope="row" { a href={ (base) "/steps?deployment=" (deployment.id) } title=(deployment.id) { (time::exact(deployment.created_at_ms)) } }
+                        th scope="row" { a href=(page) title=(deployment.id) { (time::exact(deployment.created_at_ms)) } }
                         td data-label="Age" { (time::ago(deployment.created_at_ms, visitor.now_ms)) }
-                        td data-label="State" { @if deployment.is_current { (state(Tone::Good, "current")) } }
+                        td data-label="State" { (standing(deployment, base)) }
+                        td data-label="Action" { @if !deployment.is_current { a href={ (page) "/roll_back" } { "Roll back" } } }
                     }
                 }
             }

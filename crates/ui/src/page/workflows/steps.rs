@@ -7,6 +7,7 @@ use headwater_model::id::{DeploymentId, WorkflowId};
 use headwater_platform::NodeOutline;
 use maud::{Markup, html};
 use serde_json::Value;
+use url::form_urlencoded::byte_serialize;
 
 use super::{
     head::Shown,
@@ -67,7 +68,13 @@ pub(crate) async fn show(
             (list(&view.nodes, &handlers, &things))
         }
         h2 { "Files" }
-        ul { @for file in &view.files { li { code { (text::visible(file)) } } } }
+        @let page = format!("{}/deployments/{}", shown.base(), deployment.id);
+        ul {
+            @for file in &view.files {
+                @let query: String = byte_serialize(file.as_bytes()).collect();
+                li { a href={ (page) "?file=" (query) "#file" } { (text::line(file)) } }
+            }
+        }
     };
     Ok(Page::of(
         Section::Workflows,
@@ -75,8 +82,8 @@ pub(crate) async fn show(
         body,
     )
     .command(format!(
-        "curl {}/v1/workflows/{id}/deployments/{} -H \"Authorization: Bearer $HEADWATER_API_KEY\"",
-        ui.platform.config().public_url,
+        "headwater deployments describe {} {}",
+        shown.quoted(),
         deployment.id
     )))
 }

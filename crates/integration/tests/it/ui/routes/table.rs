@@ -76,6 +76,7 @@ pub(crate) fn all() -> Vec<Route> {
     routes.extend(of_deploying());
     routes.extend(of_webhooks());
     routes.extend(of_workflows());
+    routes.extend(of_workflow_deployments());
     routes.extend(of_workflow_runs());
     routes.extend(of_accounts());
     routes.extend(of_data());
@@ -452,6 +453,26 @@ fn of_workflows() -> Vec<Route> {
         post("/workflows/{id}/switch", Owner, &["patch_workflow"]).with(&[("active", "false")]),
         page("/workflows/{id}/delete", Owner, &["show_workflow"]),
         post("/workflows/{id}/delete", Owner, &["delete_workflow"]),
+    ]
+}
+
+fn of_workflow_deployments() -> Vec<Route> {
+    vec![
+        page(
+            "/workflows/{id}/deployments/{deployment}",
+            Owner,
+            &["show_workflow_deployment", "show_workflow_deployment_files"],
+        ),
+        page(
+            "/workflows/{id}/deployments/{deployment}/roll_back",
+            Owner,
+            &["show_workflow_deployment"],
+        ),
+        post(
+            "/workflows/{id}/deployments/{deployment}/roll_back",
+            Owner,
+            &["roll_back_workflow"],
+        ),
     ]
 }
 

@@ -19,6 +19,7 @@ pub mod event_search;
 pub mod hash;
 pub mod id;
 pub mod limits;
+pub mod moment;
 pub mod origin;
 pub mod outcome;
 pub mod package;

@@ -1,7 +1,7 @@
 //! Views of events behind the trait, and their rows.
 
 use async_trait::async_trait;
-use headwater_store::{EventView, EventViews, Owner, StoreError};
+use headwater_store::{EventView, EventViews, KeptConditions, Owner, StoreError};
 
 use crate::{
     connection::{Connection, failed},
@@ -64,7 +64,7 @@ async fn set(
                 &user_id,
                 &workspace_id,
                 &view.words,
-                &to_json(&view.paths)?,
+                &to_json(&KeptConditions::of(view))?,
                 &view.emitter.as_ref().map(|emitter| emitter.as_str()),
                 &view.channel,
                 &signed(view.updated_at),
@@ -86,10 +86,12 @@ async fn all(connection: &Connection, tenant: &str) -> Result<Vec<EventView>, St
         .await.map_err(&failed)?;
     let mut found = Vec::new();
     for row in &rows {
+        let (paths, times) = json::<KeptConditions>(row, "paths")?.parts();
         found.push(EventView {
             name: get(row, "name")?,
             words: get(row, "words")?,
-            paths: json(row, "paths")?,
+            paths,
+            times,
             emitter: parsed_opt(row, "emitter")?,
             channel: get(row, "channel")?,
             updated_at: unsigned(row, "updated_at")?,

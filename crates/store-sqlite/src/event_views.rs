@@ -1,7 +1,7 @@
 //! Views of events behind the trait, and their rows.
 
 use async_trait::async_trait;
-use headwater_store::{EventView, EventViews, Owner, StoreError};
+use headwater_store::{EventView, EventViews, KeptConditions, Owner, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::{
@@ -64,7 +64,7 @@ fn set(
                 user_id,
                 workspace_id,
                 view.words,
-                to_json(&view.paths)?,
+                to_json(&KeptConditions::of(view))?,
                 view.emitter.as_ref().map(|emitter| emitter.as_str()),
                 view.channel,
                 signed(view.updated_at),
@@ -85,10 +85,12 @@ fn all(connection: &Connection, tenant: &str) -> Result<Vec<EventView>, StoreErr
     let mut rows = statement.query([tenant]).map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
+        let (paths, times) = json::<KeptConditions>(row, "paths")?.parts();
         found.push(EventView {
             name: get(row, "name")?,
             words: get(row, "words")?,
-            paths: json(row, "paths")?,
+            paths,
+            times,
             emitter: parsed_opt(row, "emitter")?,
             channel: get(row, "channel")?,
             updated_at: unsigned(row, "updated_at")?,

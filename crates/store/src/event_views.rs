@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use headwater_model::{id::EmitterId, time::EpochSeconds};
+use serde::{Deserialize, Serialize};
 
 use crate::{error::StoreError, tenants::Owner};
 
@@ -18,8 +19,59 @@ pub struct EventView {
     pub emitter: Option<EmitterId>,
     /// One channel; the default one and all that components name, without.
     pub channel: Option<String>,
+    /// The times.
+    pub times: EventTimes,
     /// Epoch seconds.
     pub updated_at: EpochSeconds,
+}
+
+/// The times of a search as somebody wrote them, so that `24h` is before whenever it is searched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventTimes {
+    /// The earliest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// The paths and times of a view as one JSON text: the paths alone, as of views without times.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KeptConditions {
+    /// Of a view without times.
+    Paths(Vec<String>),
+    /// Of one with times.
+    Timed {
+        /// The paths.
+        paths: Vec<String>,
+        /// The times.
+        #[serde(flatten)]
+        times: EventTimes,
+    },
+}
+
+impl KeptConditions {
+    /// Those of a view.
+    pub fn of(view: &EventView) -> Self {
+        let paths = view.paths.clone();
+        match view.times == EventTimes::default() {
+            true => Self::Paths(paths),
+            false => Self::Timed {
+                paths,
+                times: view.times.clone(),
+            },
+        }
+    }
+
+    /// The paths and the times.
+    pub fn parts(self) -> (Vec<String>, EventTimes) {
+        match self {
+            Self::Paths(paths) => (paths, EventTimes::default()),
+            Self::Timed { paths, times } => (paths, times),
+        }
+    }
 }
 
 /// Views by owner: a workspace, or else a user.

@@ -51,7 +51,8 @@ pub(crate) async fn set(
     PathText(name): PathText<String>,
     Params(request): Params<SetEventView>,
 ) -> DataReply<EventView> {
-    let view = platform.set_event_view(&caller, &name, request.search()?);
+    let (search, times) = request.search()?;
+    let view = platform.set_event_view(&caller, &name, search, times);
     data(view.await?.into())
 }
 

@@ -4,7 +4,7 @@ use headwater_model::{
     id::{EmitterId, SourceId, WorkflowId, WorkspaceId},
     time::EpochSeconds,
 };
-use headwater_platform::{EventsSearch, PlatformError};
+use headwater_platform::{EventTimes, EventsSearch, PlatformError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,7 +12,7 @@ use super::id;
 
 /// `PUT /event_views/{name}`: a search as `GET /events` takes it.
 #[derive(Debug, Deserialize, ToSchema)]
-#[schema(example = json!({"q": "refund", "path": ["order.status=open"]}))]
+#[schema(example = json!({"q": "refund", "path": ["order.status=open"], "since": "24h"}))]
 pub(crate) struct SetEventView {
     /// Words, separated by spaces, that an event's JSON or summary has, in any case.
     q: Option<String>,
@@ -27,6 +27,11 @@ pub(crate) struct SetEventView {
     workflow_id: Option<WorkflowId>,
     /// One channel, the default one when empty; absent: the default one and all that components name.
     channel: Option<String>,
+    /// The earliest time, kept as it is written: `24h` before whenever the view is followed, a day or a minute in UTC, ISO
+    /// 8601 with a zone, or epoch milliseconds.
+    since: Option<String>,
+    /// The latest time, likewise. A day or a minute is meant whole.
+    until: Option<String>,
     /// The workspace that the view is for.
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
@@ -36,16 +41,21 @@ pub(crate) struct SetEventView {
 }
 
 impl SetEventView {
-    /// The search.
-    pub(crate) fn search(self) -> Result<EventsSearch, PlatformError> {
-        Ok(EventsSearch {
+    /// The search and its times.
+    pub(crate) fn search(self) -> Result<(EventsSearch, EventTimes), PlatformError> {
+        let times = EventTimes {
+            since: self.since,
+            until: self.until,
+        };
+        let search = EventsSearch {
             emitter: emitter(self.source_id, self.workflow_id)?,
             workspace_id: self.workspace_id.or(self.org_id),
             channel: self.channel,
             words: self.q.unwrap_or_default(),
             paths: self.path,
             ..EventsSearch::default()
-        })
+        };
+        Ok((search, times))
     }
 }
 
@@ -81,6 +91,12 @@ pub(crate) struct EventView {
     workflow_id: Option<WorkflowId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<String>,
+    /// The earliest time, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    /// The latest time, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
     /// When it was written, epoch seconds.
     #[schema(value_type = u64)]
     updated_at: EpochSeconds,
@@ -100,6 +116,8 @@ impl From<headwater_platform::EventView> for EventView {
             source_id,
             workflow_id,
             channel: view.channel,
+            since: view.times.since,
+            until: view.times.until,
             updated_at: view.updated_at,
         }
     }

@@ -1,7 +1,12 @@
 //! Views: searches of events that people named, of a user or of a workspace.
 
-use headwater_model::{event_search::EventMatcher, id::WorkspaceId};
-use headwater_store::EventView;
+use headwater_model::{
+    event_search::EventMatcher,
+    id::WorkspaceId,
+    moment::{self, since, until},
+    time::EpochMs,
+};
+use headwater_store::{EventTimes, EventView};
 
 use super::event_search::EventsSearch;
 use crate::{
@@ -11,9 +16,10 @@ use crate::{
     platform::Platform,
 };
 
-/// Characters of a name, bytes of a channel's, and views of an owner.
+/// Characters of a name, bytes of a channel's and of a time, and views of an owner.
 const NAME_CHARS: usize = 100;
 const CHANNEL_BYTES: usize = 1_024;
+const TIME_BYTES: usize = 64;
 const VIEWS_MAX: u32 = 200;
 
 impl Platform {
@@ -30,7 +36,8 @@ impl Platform {
         Ok(self.core.store.event_views(&owner).await?)
     }
 
-    /// Names a search, of which the words, paths, emitter and channel are kept. A view of that name is replaced.
+    /// Names a search, of which the words, paths, emitter and channel are kept, and the times as they are written. A view
+    /// of that name is replaced.
     ///
     /// # Errors
     /// `Invalid` for a name that is none and for what cannot be searched for, `Conflict` when there are too many.
@@ -39,6 +46,7 @@ impl Platform {
         caller: &Caller,
         name: &str,
         search: EventsSearch,
+        times: EventTimes,
     ) -> Result<EventView, PlatformError> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > NAME_CHARS {
@@ -54,6 +62,7 @@ impl Platform {
             return Err(PlatformError::invalid("channel", reason));
         }
         EventMatcher::new(&search.words, &search.paths).map_err(PlatformError::Invalid)?;
+        let times = readable(times, self.core.env.now_ms())?;
         let owner = self.owner(caller, search.workspace_id).await?;
         let view = EventView {
             name: name.to_owned(),
@@ -61,6 +70,7 @@ impl Platform {
             paths: search.paths,
             emitter: search.emitter,
             channel: search.channel,
+            times,
             updated_at: self.core.env.now_at(),
         };
         let store = &self.core.store;
@@ -93,6 +103,71 @@ impl Platform {
                 Ok(())
             }
             false => Err(PlatformError::not_found("view", name)),
+        }
+    }
+}
+
+/// The times without space around them.
+///
+/// # Errors
+/// `Invalid` names the one that cannot be read, and the latest if it is before the earliest.
+fn readable(times: EventTimes, now_ms: EpochMs) -> Result<EventTimes, PlatformError> {
+    let read = |name: &str, text: Option<String>, means: fn(&str, EpochMs) -> Option<EpochMs>| {
+        let text = text.map(|text| text.trim().to_owned());
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        match means(&text, now_ms).filter(|_| text.len() <= TIME_BYTES) {
+            Some(moment) => Ok(Some((text, moment))),
+            None => {
+                let reason = format!("`{name}` is not {}", moment::EXPECTED);
+                Err(PlatformError::invalid(name, reason))
+            }
+        }
+    };
+    let since = read("since", times.since, since)?;
+    let until = read("until", times.until, until)?;
+    if let (Some((_, since)), Some((_, until))) = (&since, &until)
+        && until < since
+    {
+        let reason = "`until` must not be before `since`";
+        return Err(PlatformError::invalid("until", reason));
+    }
+    Ok(EventTimes {
+        since: since.map(|(text, _)| text),
+        until: until.map(|(text, _)| text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: EpochMs = EpochMs(1_800_000_000_000);
+
+    fn times(since: &str, until: &str) -> EventTimes {
+        let [since, until] = [since, until].map(|text| Some(text.to_owned()));
+        EventTimes { since, until }
+    }
+
+    #[test]
+    fn times_are_kept_as_they_are_written() {
+        let kept = readable(times(" 24h ", " "), NOW).unwrap();
+        assert_eq!((kept.since.as_deref(), kept.until), (Some("24h"), None));
+        let day = times("2026-01-31", "2026-01-31");
+        assert_eq!(readable(day.clone(), NOW).unwrap(), day);
+    }
+
+    #[test]
+    fn times_that_cannot_be_read_are_named() {
+        for (since, until, told) in [
+            ("yesterday", "", "`since` is not a time"),
+            ("", "soon", "`until` is not a time"),
+            (&*format!("{}1h", "0".repeat(TIME_BYTES)), "", "`since`"),
+            ("1h", "2h", "must not be before `since`"),
+        ] {
+            let error = readable(times(since, until), NOW).unwrap_err();
+            assert!(error.to_string().contains(told), "{error}");
         }
     }
 }

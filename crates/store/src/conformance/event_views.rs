@@ -6,7 +6,7 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*, tenants::team};
-use crate::EventView;
+use crate::{EventTimes, EventView};
 
 /// More views than a test writes.
 const MANY: u32 = 100;
@@ -18,6 +18,10 @@ fn view(name: &str, words: &str) -> EventView {
         paths: vec!["user.tags[0]=new".to_owned(), "\"quoted\"=1".to_owned()],
         emitter: Some(EmitterId::Workflow(WorkflowId::new(EpochMs(1), 1))),
         channel: Some(String::new()),
+        times: EventTimes {
+            since: Some("24h".to_owned()),
+            until: None,
+        },
         updated_at: EpochSeconds(7),
     }
 }
@@ -38,6 +42,7 @@ pub async fn a_view_is_written_by_its_name(factory: &dyn Factory) {
         paths: Vec::new(),
         emitter: None,
         channel: None,
+        times: EventTimes::default(),
         ..view("a", "")
     };
     store

@@ -38,12 +38,9 @@ pub(crate) fn day(moment: EpochMs) -> String {
     formatted(moment, "%Y-%m-%d")
 }
 
-/// The format of a minute (UTC), as forms send it.
-pub(crate) const MINUTE: &str = "%Y-%m-%dT%H:%M";
-
 /// The minute of a moment (UTC), as forms send it.
 pub(crate) fn minute(moment: EpochMs) -> String {
-    formatted(moment, MINUTE)
+    formatted(moment, headwater_model::moment::MINUTE)
 }
 
 /// The time of day of a moment (UTC).

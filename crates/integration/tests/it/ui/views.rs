@@ -38,14 +38,7 @@ async fn a_search_is_saved_followed_and_deleted() {
         "{}",
         refused.text
     );
-    // A view would not keep the time.
-    let timed = format!("{search}&since=24h");
-    let refused = visitor.post(&timed, &[("name", "Late")]).await.is(422);
-    assert!(
-        refused.text.contains("view keeps no times"),
-        "{}",
-        refused.text
-    );
+    times_are_kept_as_they_are_written(&visitor, search).await;
     let saved = visitor.post(search, &[("name", "Open <refunds>")]).await;
     assert_eq!(saved.is(303).header("location"), search);
     // The name leads to the search from everywhere, and the API has the view.
@@ -84,6 +77,29 @@ async fn a_search_is_saved_followed_and_deleted() {
     visitor.post("/events/views/delete", &name).await.is(404);
     let left = node.get("/event_views").await.is(200).items();
     assert_eq!(left.len(), 1);
+}
+
+async fn times_are_kept_as_they_are_written(visitor: &Visitor, search: &str) {
+    let timed = format!("{search}&since=24h&until=2126-01-31");
+    let page = visitor.get(&timed).await.is(200);
+    assert!(
+        page.text.contains("moves on with the clock"),
+        "{}",
+        page.text
+    );
+    let saved = visitor.post(&timed, &[("name", "Late")]).await.is(303);
+    assert_eq!(saved.header("location"), timed);
+    let page = visitor.get(&timed).await.is(200);
+    let link = format!(
+        "<a href=\"{}\" aria-current=\"true\"><bdi>Late</bdi></a>",
+        timed.replace('&', "&amp;")
+    );
+    assert!(page.text.contains(&link), "{}", page.text);
+    let wrong = format!("{search}&since=yesterday");
+    let refused = visitor.post(&wrong, &[("name", "Late")]).await.is(422);
+    assert!(refused.text.contains("is not a time"), "{}", refused.text);
+    let late = [("name", "Late")];
+    visitor.post("/events/views/delete", &late).await.is(303);
 }
 
 #[tokio::test]

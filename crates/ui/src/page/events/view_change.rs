@@ -7,7 +7,6 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use headwater_model::error::Invalid;
 use headwater_platform::PlatformError;
 use maud::html;
 use serde::Deserialize;
@@ -29,10 +28,6 @@ use crate::{
     visit::Visitor,
 };
 
-/// The reason why a search with times is not saved as a view.
-const NO_TIMES: &str =
-    "a view keeps no times: empty Since and Until, search again, and save it then";
-
 /// The name of a search, or the view to delete.
 #[derive(Deserialize)]
 pub(crate) struct Name {
@@ -47,13 +42,14 @@ pub(crate) async fn save(
 ) -> Result<Response, Problem> {
     let (_, query) = visitor.location.split_once('?').unwrap_or_default();
     let (name, wanted) = (given.name.as_str(), Wanted::parse(query));
-    let search = wanted.search(&visitor)?;
-    let saved = match wanted.has_times() {
-        true => Err(PlatformError::Invalid(Invalid::new("since", NO_TIMES))),
-        false => {
-            let saved = ui.platform.set_event_view(visitor.caller(), name, search);
+    let saved = match wanted.search(&visitor) {
+        Ok(search) => {
+            let saved = ui
+                .platform
+                .set_event_view(visitor.caller(), name, search, wanted.times());
             saved.await
         }
+        Err(error) => Err(error),
     };
     match saved {
         Ok(view) => {

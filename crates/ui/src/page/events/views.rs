@@ -1,5 +1,6 @@
 //! Views on `/events`: searches with a name, as the page of events shows them.
 
+use headwater_model::duration;
 use headwater_platform::EventView;
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
@@ -62,6 +63,11 @@ pub(super) fn links(visitor: &Visitor, views: &[EventView], wanted: &Wanted) -> 
     }
 }
 
+/// Whether a time is one before now.
+fn is_relative(time: &str) -> bool {
+    duration::parse(time.trim()).is_some()
+}
+
 /// The form that names the search.
 pub(super) fn form(visitor: &Visitor, wanted: &Wanted, unsaved: Option<&Unsaved<'_>>) -> Markup {
     let wrong = unsaved.map(|unsaved| unsaved.wrong);
@@ -79,7 +85,8 @@ pub(super) fn form(visitor: &Visitor, wanted: &Wanted, unsaved: Option<&Unsaved<
             @if let Some(wrong) = wrong { p.wrong role="alert" #view-wrong { (icon(Icon::Warning)) (text::sentence(wrong)) } }
             p.note {
                 @if visitor.workspace.is_some() { "All members of the workspace see it. " }
-                "A view of the same name is replaced."
+                "A view of the same name is replaced. "
+                @if is_relative(&wanted.since) || is_relative(&wanted.until) { "Times before now stay so: the view moves on with the clock." }
             }
         }
     }

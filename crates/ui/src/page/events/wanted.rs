@@ -1,7 +1,7 @@
 //! The search that the address of `/events` has.
 
 use headwater_model::{event_search::EventPlace, id::EmitterId};
-use headwater_platform::{EventView, EventsSearch, PlatformError};
+use headwater_platform::{EventTimes, EventView, EventsSearch, PlatformError};
 use url::form_urlencoded::{self, Serializer};
 
 use crate::{
@@ -55,7 +55,9 @@ impl Wanted {
             paths: view.paths.clone(),
             emitter: emitter.unwrap_or_default(),
             channel: view.channel.clone().unwrap_or_default(),
-            ..Self::default()
+            since: view.times.since.clone().unwrap_or_default(),
+            until: view.times.until.clone().unwrap_or_default(),
+            after: String::new(),
         }
     }
 
@@ -79,9 +81,10 @@ impl Wanted {
         query.finish()
     }
 
-    /// Whether it is of a span of time.
-    pub(super) fn has_times(&self) -> bool {
-        !self.since.is_empty() || !self.until.is_empty()
+    /// Its times as they are written.
+    pub(super) fn times(&self) -> EventTimes {
+        let [since, until] = [&self.since, &self.until].map(|text| Some(text.clone()));
+        EventTimes { since, until }
     }
 
     /// Whether it is of all events, or of all of one emitter.

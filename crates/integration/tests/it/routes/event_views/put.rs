@@ -16,6 +16,15 @@ async fn a_view_is_a_search_with_a_name() {
     assert_eq!(view["source_id"], source);
     assert_eq!(view["channel"], "");
     assert!(view.get("workflow_id").is_none());
+    assert!(view.get("since").is_none());
+    // Times stay as they are written.
+    let body = json!({"since": " 24h", "until": "2126-01-31T12:00"});
+    let timed = node.put("/event_views/late", body).await.is(200).data();
+    assert_eq!(
+        (&timed["since"], &timed["until"]),
+        (&json!("24h"), &json!("2126-01-31T12:00"))
+    );
+    node.delete("/event_views/late").await.is(204);
     // Written again, it is replaced.
     let body = json!({"q": "refunds"});
     node.put("/event_views/Open%20refunds", body).await.is(200);
@@ -40,6 +49,12 @@ async fn a_search_that_is_none_has_no_name() {
             "not both",
         ),
         ("%20", json!({}), "1 to 100 characters"),
+        ("a", json!({"since": "yesterday"}), "`since` is not a time"),
+        (
+            "a",
+            json!({"since": "1h", "until": "2h"}),
+            "must not be before `since`",
+        ),
     ] {
         let answer = node.put(&format!("/event_views/{name}"), body).await;
         let error = answer.is(400).error();

@@ -125,6 +125,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(events::summaries),
     || routes!(events::delete),
     || routes!(events::logs),
+    || routes!(events::open_log),
     || routes!(feeds::source),
     || routes!(workflows::events),
     || routes!(workflows::errors),

@@ -86,7 +86,7 @@ pub(crate) use self::{
         IndexedComponent, PackageModules, PackageRequest, PublishComponent, PublishedComponent,
         SearchPackages,
     },
-    run::{ActionReport, RunReport},
+    run::{ActionReport, OpenLog, RunReport},
     run_record::{Run, RunsRequest},
     run_search::{ListedRun, RunCounts, RunHour, RunHoursRequest, SearchRuns},
     session::{Session, SignInLink},

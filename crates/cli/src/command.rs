@@ -30,6 +30,7 @@ pub(crate) mod mcp;
 mod new_files;
 mod nodes;
 mod open;
+mod open_lines;
 pub(crate) mod openapi;
 mod outcome;
 pub(crate) mod profiles;

@@ -68,7 +68,7 @@ pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
 pub use files::{FileLink, Files};
-pub use log_line::LogLine;
+pub use log_line::{LogLine, OpenLog};
 pub use origin::{on_behalf_of, origin, request_id};
 pub use platform::{Parts, Platform};
 pub use progress::{DeployPart, observed};
@@ -114,6 +114,7 @@ pub use use_cases::{
     scanned::Scanned,
     secret_rotation::{Rotation, holds_secrets},
     sessions::{NewSession, NewSignInLink, SignedIn},
+    source_log::SourceLog,
     sources::{
         DeploySource, SourceDeploymentDetail, SourceDeploymentView, SourceReplay, SourceVersion,
         SourceView, UpdateSource,

@@ -51,7 +51,7 @@ pub(crate) use self::{
     invocation::{CustomResponse, QueuedInvocation, Reply},
     loaded::LoadedSource,
 };
-use crate::{accounts::UsedAccount, error::PlatformError, log_line::LogLine, origin};
+use crate::{accounts::UsedAccount, error::PlatformError, log_line::OpenLog, origin};
 
 /// The runners of this node.
 #[derive(Clone)]
@@ -147,14 +147,14 @@ impl Runners {
         core.to_the_end(queued).await
     }
 
-    /// The lines that a run under way has logged since its last commit, oldest first.
-    pub(crate) async fn logged(&self, source: &SourceId, run: &InvocationId) -> Vec<LogLine> {
+    /// The lines that runs under way have logged since their last commits.
+    pub(crate) async fn logged(&self, source: &SourceId) -> Vec<OpenLog> {
         let residents = &self.context.residents;
         let runner = residents.find(source, |runner| RunnerHandle(runner.clone()));
         let Some(runner) = runner else {
             return Vec::new();
         };
-        let logged = runner.ask(|logged| Command::Logged(run.clone(), logged));
+        let logged = runner.ask(Command::Logged);
         logged.await.unwrap_or_default()
     }
 

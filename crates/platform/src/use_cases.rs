@@ -45,6 +45,7 @@ pub(crate) mod scanned;
 pub(crate) mod secret_rotation;
 pub(crate) mod sessions;
 pub(crate) mod source_health;
+pub(crate) mod source_log;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
 pub(crate) mod trials;

@@ -13,12 +13,12 @@ use headwater_model::{
 };
 use headwater_platform::{EventRange, EventsQuery, default_channels};
 
-use super::{ApiState, CallerExtension, PageReply};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
-    wire::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest, Paged, id},
+    wire::{ChannelRequest, Data, DeleteEvents, EventSummary, EventsRequest, OpenLog, Paged, id},
 };
 
 /// Lists a source's events
@@ -67,6 +67,27 @@ pub(crate) async fn logs(
     let query = EventsQuery { channels, page };
     let page = platform.source_events(&caller, &id, &query).await?;
     Ok(Json(shown(page, id, request.expands_event())))
+}
+
+/// Shows the log lines of runs under way
+///
+/// Those that each run has logged since its last commit. They are events of `$logs` as soon as the run has ended, or has sent
+/// its response, and are not here any more. Not part of Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/sources/{id}/logs/open",
+    operation_id = "show_open_source_log",
+    tag = "Events",
+    params(("id" = id::Source, Path)),
+    responses((status = 200, description = "The runs that have logged something, in the order in which they were queued.", body = Data<Vec<OpenLog>>), failure::NotFound),
+)]
+pub(crate) async fn open_log(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<SourceId>,
+) -> DataReply<Vec<OpenLog>> {
+    let logs = platform.open_source_log(&caller, &id).await?;
+    data(logs.into_iter().map(OpenLog::from).collect())
 }
 
 /// Deletes events of a source

@@ -95,6 +95,15 @@ pub(super) struct LogLine {
     ts: EpochMs,
 }
 
+/// The lines that a run under way has logged since its last commit, which are no events yet.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OpenLog {
+    #[schema(value_type = id::Invocation)]
+    run_id: InvocationId,
+    /// Oldest first.
+    lines: Vec<LogLine>,
+}
+
 fn limit() -> Object {
     one_of(["wall", "memory", "output"])
 }
@@ -130,6 +139,15 @@ impl From<headwater_platform::ActionReport> for ActionReport {
             summary: report.summary,
             exit: report.exit,
             logs: report.logs.into_iter().map(LogLine::from).collect(),
+        }
+    }
+}
+
+impl From<headwater_platform::OpenLog> for OpenLog {
+    fn from(log: headwater_platform::OpenLog) -> Self {
+        Self {
+            run_id: log.run_id,
+            lines: log.lines.into_iter().map(LogLine::from).collect(),
         }
     }
 }

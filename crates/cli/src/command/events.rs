@@ -51,6 +51,7 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
         latest: Latest::asked(arguments.limit, EVENTS, arguments.since.as_deref())?,
         follow: arguments.follow,
         show: if arguments.full { &whole } else { &line },
+        open: None,
         nothing: nothing(arguments, kind),
     };
     stream.print(session).await

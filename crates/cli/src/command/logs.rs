@@ -6,6 +6,7 @@ use anyhow::Result;
 use headwater_model::channel::Channel;
 use serde_json::Value;
 
+use super::open_lines::OpenLines;
 use super::outcome;
 use super::stream::Stream;
 use crate::arguments::LogsArguments;
@@ -47,6 +48,8 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
         true => None,
         false => super::run::file_of(session, &id).await,
     };
+    let path = ["sources", id.as_str(), "logs", "open"];
+    let open = OpenLines::new(&path);
     let has_colour = display::current().has_colour;
     let stream = Stream {
         lists,
@@ -56,6 +59,8 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
             Channel::ERRORS => thrown_on(item, file.as_deref(), has_colour),
             _ => bundle::in_file(&line_on(item, has_colour), file.as_deref()),
         },
+        // They are no events yet, and programs read events.
+        open: (!session.json).then_some(&open),
         nothing: format!(
             "nothing was logged, and no run failed; `headwater runs {}` shows whether it runs",
             arguments.source

@@ -2,10 +2,11 @@
 //! gives the addresses of its lists and the format of an item as a line.
 
 use anyhow::Result;
-use futures::future::try_join_all;
+use futures::future::{try_join, try_join_all};
 use headwater_model::{channel::Channel, id::EventId, time::EpochMs};
 use serde_json::Value;
 
+use super::open_lines::OpenLines;
 use crate::exit::Exit;
 use crate::follow::{Follow, Followed, Latest};
 use crate::output;
@@ -18,6 +19,8 @@ pub(super) struct Stream<'a> {
     pub(super) latest: Latest,
     pub(super) follow: bool,
     pub(super) show: &'a (dyn Fn(&Value) -> String + Sync),
+    /// Lines that are items only later, which are shown among those that follow.
+    pub(super) open: Option<&'a OpenLines<'a>>,
     /// The note to the person where there is nothing to show.
     pub(super) nothing: String,
 }
@@ -79,14 +82,27 @@ impl Stream<'_> {
         let followed = follows
             .into_iter()
             .map(|follow| self.print_new(session, follow));
-        try_join_all(followed).await?;
+        try_join(try_join_all(followed), self.print_open(session)).await?;
         Ok(Exit::Success)
+    }
+
+    async fn print_open(&self, session: &Session) -> Result<()> {
+        let Some(open) = self.open else {
+            return Ok(());
+        };
+        loop {
+            self.print_each(session, &open.next(&session.client).await?)?;
+        }
     }
 
     /// Prints new items until the list is gone.
     async fn print_new(&self, session: &Session, mut follow: Follow<'_>) -> Result<()> {
         loop {
-            self.print_each(session, &follow.next().await?)?;
+            let mut items = follow.next().await?;
+            if let Some(open) = self.open {
+                items.retain(|item| open.is_new(item));
+            }
+            self.print_each(session, &items)?;
         }
     }
 

@@ -97,3 +97,8 @@ export default {
 pub(crate) fn unknown(prefix: &str) -> String {
     format!("{prefix}{}", "0".repeat(22))
 }
+
+/// Logs a line, waits for an answer, and logs another one.
+pub(crate) const LOGS_AND_WAITS: &str = "export default { name: 'Waiting', version: '0.0.1', \
+    props: { url: { type: 'string' } }, \
+    async run() { console.log('<b>one</b>'); await fetch(this.url); console.log('two'); } };";

@@ -190,6 +190,9 @@ mod sources {
     mod get;
     mod logs {
         mod get;
+        mod open {
+            mod get;
+        }
     }
     mod patch;
     mod post;

@@ -224,8 +224,8 @@ impl Actor {
             Command::Cancel(id, found) => {
                 let _ = found.send(self.cancel(&id).await);
             }
-            Command::Logged(id, logged) => {
-                let _ = logged.send(self.flight.logged(&id).unwrap_or_default());
+            Command::Logged(logged) => {
+                let _ = logged.send(self.flight.logged());
             }
             Command::Close(closing, closed) => self.closing = Some((closing, closed)),
         }

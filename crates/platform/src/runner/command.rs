@@ -17,7 +17,7 @@ use super::{
 use crate::{
     actor::{self, Resident},
     error::PlatformError,
-    log_line::LogLine,
+    log_line::OpenLog,
     origin,
 };
 
@@ -44,8 +44,8 @@ pub(crate) enum Command {
     ),
     /// Find this run, and end it if it is under way.
     Cancel(InvocationId, oneshot::Sender<Found>),
-    /// Tell the lines that this run has logged so far, if it is under way.
-    Logged(InvocationId, oneshot::Sender<Vec<LogLine>>),
+    /// Tell the lines that runs under way have logged so far.
+    Logged(oneshot::Sender<Vec<OpenLog>>),
     /// Drop everything and end; answer when gone.
     Close(Closing, oneshot::Sender<()>),
 }

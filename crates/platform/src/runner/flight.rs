@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     data_stores::StoreRequests,
-    log_line::LogLine,
+    log_line::{LogLine, OpenLog},
     metrics::outcome_name,
     spans::{Attribute, Span},
 };
@@ -186,11 +186,18 @@ impl Flight {
         }
     }
 
-    /// The lines that a run under way has logged since its last commit, oldest first.
-    pub(super) fn logged(&self, id: &InvocationId) -> Option<Vec<LogLine>> {
-        let is_meant = |run: &&RunInFlight| run.cause.invocation_id() == id;
-        let run = self.runs.values().find(is_meant)?;
-        Some(run.effects.logs.iter().map(LogLine::from).collect())
+    /// The logs of runs under way that have logged since their last commit, in the order in which they were queued.
+    pub(super) fn logged(&self) -> Vec<OpenLog> {
+        let runs = self.runs.values();
+        let runs = runs.filter(|run| !run.effects.logs.is_empty());
+        let mut logs: Vec<_> = runs
+            .map(|run| OpenLog {
+                run_id: run.cause.invocation_id().clone(),
+                lines: run.effects.logs.iter().map(LogLine::from).collect(),
+            })
+            .collect();
+        logs.sort_by(|one, other| one.run_id.cmp(&other.run_id));
+        logs
     }
 
     /// Waits until watchers are to hear that runs have logged; forever if there is nothing new.

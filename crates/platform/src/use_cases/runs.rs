@@ -155,7 +155,9 @@ impl Platform {
         id: &InvocationId,
     ) -> Result<Vec<LogLine>, PlatformError> {
         let (source, _) = self.open_source_run(caller, id).await?;
-        Ok(self.runners.logged(&source, id).await)
+        let logs = self.runners.logged(&source).await.into_iter();
+        let mut of_it = logs.filter(|log| log.run_id == *id);
+        Ok(of_it.next().map(|log| log.lines).unwrap_or_default())
     }
 
     /// Cancels a queued run of a source: one that waits ends without having begun, one under way ends with its worker, as at

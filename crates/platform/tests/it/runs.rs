@@ -122,12 +122,21 @@ async fn lines_are_seen_while_their_run_goes_on_and_are_committed_once() {
     };
     assert_eq!(logged[0].message, "so far");
     assert!(world.log(&id, Some("$logs")).await.is_empty());
+    let log = platform.source_log(caller, &id, PageRequest::first(9));
+    let log = log.await.unwrap();
+    assert!(log.lines.items.is_empty());
+    assert_eq!((&log.open[0].run_id, &log.open[0].lines), (&open, &logged));
     let stranger = world.stranger().await;
     let refused = platform.open_run_log(&stranger, &open).await;
+    assert!(matches!(refused, Err(PlatformError::NotFound { .. })));
+    let refused = platform.open_source_log(&stranger, &id).await;
     assert!(matches!(refused, Err(PlatformError::NotFound { .. })));
     run.returns();
     done(report).await.unwrap();
     assert_eq!(world.log(&id, Some("$logs")).await.len(), 1);
+    let log = platform.source_log(caller, &id, PageRequest::first(9));
+    let log = log.await.unwrap();
+    assert_eq!((log.lines.items.len(), log.open.len()), (1, 0));
     let ended = platform.open_run_log(caller, &open).await;
     assert!(matches!(ended, Err(PlatformError::NotFound { .. })));
 }

@@ -1,12 +1,15 @@
 //! `headwater events`, `headwater logs` and `headwater run`.
 
-use std::process::Stdio;
+use std::{process::Stdio, sync::Arc};
 
-use headwater_integration::{Node, payloads};
+use headwater_integration::{Node, Receiver, Reply, payloads};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    sync::Notify,
+};
 
-use crate::code::EMITTER;
+use crate::code::{EMITTER, LOGS_AND_WAITS};
 
 #[tokio::test]
 async fn events_are_oldest_first_as_lines_and_as_json() {
@@ -105,6 +108,38 @@ async fn following_goes_on_through_a_restart() {
     }
     let note = notes.next_line().await.unwrap().unwrap();
     assert!(note.contains("connected again"), "{note}");
+    child.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn following_a_log_shows_lines_while_their_run_goes_on_and_none_twice() {
+    let node = Node::builder().private_network().start().await;
+    let receiver = Receiver::start().await;
+    let go_on = Arc::new(Notify::new());
+    let until = Arc::clone(&go_on);
+    receiver.answer_later(move |_| {
+        let until = Arc::clone(&until);
+        async move {
+            until.notified().await;
+            Reply::status(200)
+        }
+    });
+    let props = json!({ "url": receiver.url() });
+    let source = node.deploy(LOGS_AND_WAITS, props).await;
+    let mut command = node.command(&["logs", &source.id, "-f"]);
+    let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..2 {
+        let running = node.run(&source, json!({}));
+        let reading = async {
+            let line = lines.next_line().await.unwrap().unwrap();
+            assert!(line.ends_with("<b>one</b>"), "{line}");
+            go_on.notify_one();
+            let line = lines.next_line().await.unwrap().unwrap();
+            assert!(line.ends_with("two"), "{line}");
+        };
+        tokio::join!(running, reading);
+    }
     child.kill().await.unwrap();
 }
 

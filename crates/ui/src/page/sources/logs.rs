@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_model::{channel::Channel, event::Event};
-use headwater_platform::{EventsQuery, LogLevel, LogLine, default_channels};
+use headwater_model::{
+    channel::Channel,
+    event::Event,
+    id::{InvocationId, SourceId},
+};
+use headwater_platform::{LogLevel, LogLine};
 use maud::{Markup, html};
 
 use super::head::Shown;
@@ -14,7 +18,9 @@ use crate::{
         event_list::live_bar,
         icon::{Icon, icon},
         pager::{Ends, pager},
-        payload, text, time,
+        payload,
+        text::{self, counted},
+        time,
     },
     path::PathId,
     reply::{Page, PageReply, Section},
@@ -22,7 +28,6 @@ use crate::{
     topic::Topic,
     visit::Visitor,
 };
-use headwater_model::id::SourceId;
 
 /// Shows the log of a source.
 pub(crate) async fn show(
@@ -31,27 +36,30 @@ pub(crate) async fn show(
     PathId(id): PathId<SourceId>,
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &id).await?;
-    let query = EventsQuery {
-        channels: default_channels(Some(Channel::LOGS)),
-        page: visitor.page_request(),
-    };
-    let lines = ui
+    let log = ui
         .platform
-        .source_events(visitor.caller(), &id, &query)
+        .source_log(visitor.caller(), &id, visitor.page_request())
         .await?;
+    let lines = &log.lines;
     let is_wrapped = visitor.parameter("wrap").as_deref() != Some("no");
     let body = html! {
         (shown.head(&ui, &visitor, "logs"))
         (tools(&id, &visitor, is_wrapped))
         (live_bar())
         div data-part="log" {
-            @if lines.items.is_empty() {
+            @if lines.items.is_empty() && log.open.is_empty() {
                 (empty(match shown.health.last_run { Some(_) => "Its code wrote nothing that is kept.", None => "It has not run yet, so it wrote nothing." }, html! {
                     p { "Lines of " code { "console.log" } " and its like appear here." }
                 }))
             } @else {
-                div.log.unwrapped[!is_wrapped] tabindex="0" role="log" aria-label="Log" { ol { @for line in lines.items.iter().rev() { (row(line)) } } }
-                (pager(&visitor, &Ends::of(&lines, |line| line.id)))
+                div.log.unwrapped[!is_wrapped] tabindex="0" role="log" aria-label="Log" {
+                    ol {
+                        @for line in lines.items.iter().rev() { (row(line)) }
+                        @for log in &log.open { @for line in &log.lines { (open_row(&log.run_id, line)) } }
+                    }
+                }
+                @if !log.open.is_empty() { p.note { (counted(log.open.len() as u64, "run", "runs")) " under way: more lines appear as they are written." } }
+                (pager(&visitor, &Ends::of(lines, |line| line.id)))
             }
         }
     };
@@ -85,16 +93,23 @@ fn row(event: &Event) -> Markup {
     let Ok(line) = serde_json::from_str::<LogLine>(event.event.get()) else {
         return html! { li data-row=(event.id) { (time::exact(event.indexed_at_ms)) span {} span { (payload::inline(text::value(event.event.get()))) } } };
     };
-    let (word, class) = level(line.level);
+    html! { li class=(level(line.level).1) data-row=(event.id) { (columns(event.run_id.as_ref(), &line)) } }
+}
+
+/// A line that is no event yet.
+fn open_row(run: &InvocationId, line: &LogLine) -> Markup {
+    html! { li class=(level(line.level).1) { (columns(Some(run), line)) } }
+}
+
+fn columns(run: Option<&InvocationId>, line: &LogLine) -> Markup {
+    let (word, _) = level(line.level);
     html! {
-        li class=(class) data-row=(event.id) {
-            (time::exact(line.ts))
-            @match &event.run_id {
-                Some(run) => { span { (word) " " a href={ "/runs/" (run) } title=(run) { "run" } } }
-                None => { span { (word) } }
-            }
-            span { (payload::inline(text::value(&line.message))) }
+        (time::exact(line.ts))
+        @match run {
+            Some(run) => { span { (word) " " a href={ "/runs/" (run) } title=(run) { "run" } } }
+            None => { span { (word) } }
         }
+        span { (payload::inline(text::value(&line.message))) }
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) use self::{
     error::{ErrorBody, ErrorCode},
     event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     event_detail::{EventDetail, ListenerRun},
-    event_replay::{ReplayEvents, ReplayedEvents},
+    event_replay::{EventsToReplay, ReplayEvents, ReplayedEvents},
     event_search::{EventSearchRequest, SearchedEvents},
     event_send::{SendEvent, SentEvent},
     event_view::{EventView, SetEventView},

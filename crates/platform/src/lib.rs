@@ -97,6 +97,7 @@ pub use use_cases::{
     deliveries::ReplayRequest,
     delivery_search::{ChangeDeliveries, DeliveriesChanged},
     event_replay::{EventsReplayed, REPLAYED_EVENTS_MAX, ReplayEvents, ReplayListener},
+    event_replay_found::{FoundReplayed, REPLAYED_FOUND_MAX, ReplayFound},
     event_search::EventsSearch,
     events::{EventsQuery, default_channels},
     folders::{FolderComponent, FolderOutcome, NewFolder},
@@ -126,9 +127,9 @@ pub use use_cases::{
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
     workflows::{
         BranchOutline, DeployWorkflow, DeployedWorkflow, DeploymentSummary, DeploymentView,
-        NodeOutline, ReplayPlan, ResumeRequest, RunReplay, RunsFilter, StepView, TriggerView,
-        UpdateWorkflow, WaitAction, WaitAnswer, WaitView, WorkflowRunStatus, WorkflowRunSummary,
-        WorkflowRunView, WorkflowView,
+        FoundRunsReplayed, NodeOutline, REPLAYED_RUNS_MAX, ReplayFoundRuns, ReplayPlan,
+        ResumeRequest, RunReplay, RunsFilter, StepView, TriggerView, UpdateWorkflow, WaitAction,
+        WaitAnswer, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView, WorkflowView,
     },
     workspaces::{NewWorkspace, WorkspaceView},
 };

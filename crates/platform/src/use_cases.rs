@@ -21,6 +21,7 @@ pub(crate) mod deliveries;
 pub(crate) mod delivery_search;
 pub(crate) mod email;
 pub(crate) mod event_replay;
+pub(crate) mod event_replay_found;
 pub(crate) mod event_search;
 pub(crate) mod event_send;
 pub(crate) mod event_views;

@@ -98,6 +98,10 @@ fn pages() -> Router<Arc<Ui>> {
         )
         .route("/events/export", get(events::export::show))
         .route(
+            "/events/replay",
+            get(events::matching::ask).post(events::matching::submit),
+        )
+        .route(
             "/events/selected",
             get(events::selected::show).post(events::selected::submit),
         )
@@ -160,6 +164,10 @@ fn pages_of_sources() -> Router<Arc<Ui>> {
         .route(
             "/runs/selected",
             get(runs::selected::show).post(runs::selected::submit),
+        )
+        .route(
+            "/runs/replay",
+            get(runs::matching::ask).post(runs::matching::submit),
         )
         .route("/runs/{id}", get(runs::show::show))
         .route(

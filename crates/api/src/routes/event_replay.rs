@@ -6,14 +6,15 @@ use super::{ApiState, CallerExtension, DataReply, data};
 use crate::{
     extract::Params,
     openapi::failure,
-    wire::{Data, ReplayEvents, ReplayedEvents},
+    wire::{Data, EventsToReplay, ReplayEvents, ReplayedEvents},
 };
 
 /// Sends events again to their listeners
 ///
 /// Up to 100 kept events of any sources and workflows, oldest first, to those who listen to their emitter and channel now:
 /// another run of each source and workflow, and the delivery to each webhook again, with the same `webhook-id`; or to one
-/// of them alone, by `listener_id`. A dry run tells who they are. Not part of Pipedream's API.
+/// of them alone, by `listener_id`. Or all events that a search finds, by `filter`: the newest 1,000 of them, and `next` of the
+/// answer leads on to older ones. A dry run tells how many they are and who would get them. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/events/replay",
@@ -27,6 +28,12 @@ pub(crate) async fn replay(
     Extension(caller): CallerExtension,
     Params(request): Params<ReplayEvents>,
 ) -> DataReply<ReplayedEvents> {
-    let replayed = platform.replay_events(&caller, request.into()).await?;
-    data(replayed.into())
+    match EventsToReplay::try_from(request)? {
+        EventsToReplay::Events(request) => {
+            data(platform.replay_events(&caller, request).await?.into())
+        }
+        EventsToReplay::Found(request) => {
+            data(platform.replay_found(&caller, request).await?.into())
+        }
+    }
 }

@@ -2,22 +2,26 @@
 
 use headwater_model::{
     event::EventRef,
-    id::{EmitterId, EventId, ListenerId},
+    event_search::EventPlace,
+    id::{EmitterId, EventId, ListenerId, SourceId, WorkflowId, WorkspaceId},
+    time::EpochMs,
 };
-use headwater_platform::EventsReplayed;
+use headwater_platform::{EventsReplayed, EventsSearch, FoundReplayed, PlatformError, ReplayFound};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{id, lenient};
+use super::{event::number_or_text, event_view::emitter, id, lenient};
 
 /// Events to send again.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"events": [{"emitter_id": "dc_…", "event_id": "1700000000000-0"}], "dry_run": true}))]
 pub(crate) struct ReplayEvents {
-    /// The events, at most 100.
+    /// The events, at most 100; or else `filter`.
     #[serde(default)]
-    #[schema(required)]
     events: Vec<ReplayedEvent>,
+    /// All events that a search finds instead, the newest 1,000 of them.
+    #[serde(default)]
+    filter: Option<ReplayFilter>,
     /// The only listener that gets them; without it, all that listen do.
     #[serde(default)]
     #[schema(value_type = Option<id::Listener>)]
@@ -39,16 +43,87 @@ struct ReplayedEvent {
     event_id: EventId,
 }
 
-impl From<ReplayEvents> for headwater_platform::ReplayEvents {
-    fn from(request: ReplayEvents) -> Self {
+/// A search as `GET /events` takes it.
+#[derive(Debug, Deserialize, ToSchema)]
+struct ReplayFilter {
+    /// Words, separated by spaces, that an event's JSON or summary has, in any case.
+    q: Option<String>,
+    /// Values at places of an event's JSON, such as `user.tags[0]=new`.
+    #[serde(default)]
+    path: Vec<String>,
+    #[schema(value_type = Option<id::Source>)]
+    source_id: Option<SourceId>,
+    #[schema(value_type = Option<id::Workflow>)]
+    workflow_id: Option<WorkflowId>,
+    /// One channel, the default one when empty; absent: the default one and all that components name.
+    channel: Option<String>,
+    /// Only events of this time or later: epoch milliseconds, or ISO 8601 with a zone or as a date.
+    #[serde(default, deserialize_with = "lenient::time_ms")]
+    #[schema(schema_with = number_or_text, required = false)]
+    since: Option<EpochMs>,
+    /// Only events of this time or earlier.
+    #[serde(default, deserialize_with = "lenient::time_ms")]
+    #[schema(schema_with = number_or_text, required = false)]
+    until: Option<EpochMs>,
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The `next` of the answer to go on from.
+    after: Option<String>,
+}
+
+impl ReplayFilter {
+    fn search(self) -> Result<EventsSearch, PlatformError> {
+        let place = |text: String| {
+            let place = text.parse::<EventPlace>();
+            place.map_err(|_| {
+                PlatformError::invalid("filter.after", "is not the `next` of an answer")
+            })
+        };
+        Ok(EventsSearch {
+            emitter: emitter(self.source_id, self.workflow_id)?,
+            workspace_id: self.workspace_id,
+            channel: self.channel,
+            since_ms: self.since,
+            until_ms: self.until,
+            words: self.q.unwrap_or_default(),
+            paths: self.path,
+            after: self.after.map(place).transpose()?,
+            ..EventsSearch::default()
+        })
+    }
+}
+
+/// A request as the platform takes it.
+pub(crate) enum EventsToReplay {
+    Events(headwater_platform::ReplayEvents),
+    Found(ReplayFound),
+}
+
+impl TryFrom<ReplayEvents> for EventsToReplay {
+    type Error = PlatformError;
+
+    fn try_from(request: ReplayEvents) -> Result<Self, PlatformError> {
+        let (only, is_dry) = (request.listener_id, request.dry_run.unwrap_or_default());
         let events = request.events.into_iter().map(|event| EventRef {
             emitter: event.emitter_id,
             id: event.event_id,
         });
-        Self {
-            events: events.collect(),
-            only: request.listener_id,
-            is_dry: request.dry_run.unwrap_or_default(),
+        let events: Vec<_> = events.collect();
+        match request.filter {
+            Some(_) if !events.is_empty() => {
+                let reason = "give `events` or `filter`, not both";
+                Err(PlatformError::invalid("filter", reason))
+            }
+            Some(filter) => Ok(Self::Found(ReplayFound {
+                search: filter.search()?,
+                only,
+                is_dry,
+            })),
+            None => Ok(Self::Events(headwater_platform::ReplayEvents {
+                events,
+                only,
+                is_dry,
+            })),
         }
     }
 }
@@ -68,6 +143,12 @@ pub(crate) struct ReplayedEvents {
     others: u64,
     /// Whether an event has more than 1,000 subscriptions, of which the first were looked at.
     has_more: bool,
+    /// With `filter`: the events that were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<u64>,
+    /// With `filter`: the `after` to go on from, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// A listener of events that are sent again.
@@ -98,6 +179,18 @@ impl From<EventsReplayed> for ReplayedEvents {
             listeners: listeners.collect(),
             others: replayed.others,
             has_more: replayed.has_more,
+            found: None,
+            next: None,
+        }
+    }
+}
+
+impl From<FoundReplayed> for ReplayedEvents {
+    fn from(all: FoundReplayed) -> Self {
+        Self {
+            found: Some(all.found),
+            next: all.next.map(|place| place.to_string()),
+            ..all.replayed.into()
         }
     }
 }

@@ -81,6 +81,21 @@ impl Platform {
             let reason = format!("`events` must be 1 to {REPLAYED_EVENTS_MAX} events");
             return Err(PlatformError::invalid("events", reason));
         }
+        self.pass_on(caller, events, (request.only, request.is_dry))
+            .await
+    }
+
+    /// Passes on any number of events, oldest first.
+    ///
+    /// # Errors
+    /// `NotFound` for an emitter that the caller may not see.
+    pub(super) async fn pass_on(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut events: Vec<EventRef>,
+        (only, is_dry): (Option<ListenerId>, bool),
+    ) -> Result<EventsReplayed, PlatformError> {
+        events.sort_by(|one, other| (one.id, &one.emitter).cmp(&(other.id, &other.emitter)));
         let emitters = self.emitters_of(caller, &events).await?;
         let mut replayed = EventsReplayed::default();
         let mut by_listener: BTreeMap<ListenerId, (u64, u64)> = BTreeMap::new();
@@ -88,13 +103,13 @@ impl Platform {
         for event in events {
             let replay = EventReplay {
                 event,
-                only: request.only.clone(),
+                only: only.clone(),
                 missed_only: false,
                 now_ms: self.core.env.now_ms(),
                 limit: SUBSCRIPTIONS_MAX,
                 queued_max: self.core.config.queued_events_per_owner,
                 salt: self.core.env.salt(),
-                is_dry: request.is_dry,
+                is_dry,
             };
             let Some(listeners) = self.core.store.replay_event(&replay).await? else {
                 replayed.gone += 1;
@@ -111,13 +126,13 @@ impl Platform {
             for id in &listeners.left_out {
                 by_listener.entry(id.clone()).or_default().1 += 1;
             }
-            if !request.is_dry {
+            if !is_dry {
                 self.wake_listeners(&listeners).await?;
             }
         }
         self.name_listeners(caller, &mut replayed, by_listener)
             .await?;
-        if !request.is_dry {
+        if !is_dry {
             let act = self.on_emitters(caller, &emitters).await;
             let act = act.with("count", replayed.count).with("selected", count);
             self.record(caller, act.with("listeners", replayed.listeners.len()))

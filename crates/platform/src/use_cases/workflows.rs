@@ -12,6 +12,7 @@ mod lacks;
 mod listing;
 mod outline;
 mod replay;
+mod replay_found;
 mod runs;
 mod selection;
 mod sources;
@@ -32,6 +33,7 @@ pub use self::{
     listing::RunsFilter,
     outline::{BranchOutline, NodeOutline},
     replay::{ReplayPlan, ReplayRequest as RunReplay},
+    replay_found::{FoundRunsReplayed, REPLAYED_RUNS_MAX, ReplayFoundRuns},
     runs::{StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView},
     waits::{ResumeRequest, WaitAction, WaitAnswer},
 };

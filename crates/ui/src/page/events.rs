@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod fixture;
 mod gone;
 pub(crate) mod list;
+pub(crate) mod matching;
 mod neighbours;
 pub(crate) mod replay;
 pub(crate) mod selected;

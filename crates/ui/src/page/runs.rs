@@ -7,6 +7,7 @@ pub(crate) mod filter;
 mod gone;
 pub(crate) mod list;
 mod log;
+pub(crate) mod matching;
 mod open;
 pub(crate) mod selected;
 pub(crate) mod show;

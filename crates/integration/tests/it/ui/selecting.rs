@@ -6,7 +6,7 @@ use serde_json::json;
 use super::visitor::Visitor;
 use crate::{
     code::EMITTER,
-    workflows::{Folder, HTTP, until, waiting},
+    workflows::{Folder, HTTP, Workflow, until, waiting},
 };
 
 /// The line that the next page says once.
@@ -148,6 +148,40 @@ async fn selected_events_are_sent_again_to_their_listeners() {
     assert_eq!(again, first, "oldest first");
     let burn = format!("/events/selected?act=burn&id={}", places[0]);
     visitor.get(&burn).await.is(400);
+    all_that_match_are_sent_again(&visitor, &receiver).await;
+}
+
+/// The address that a page's form is sent to.
+fn action(page: &str) -> String {
+    let (_, rest) = page
+        .split_once("section class=\"confirm\"")
+        .expect("a question");
+    let (_, rest) = rest.split_once("action=\"").expect("a form");
+    rest.split('"').next().unwrap().replace("&amp;", "&")
+}
+
+async fn all_that_match_are_sent_again(visitor: &Visitor, receiver: &Receiver) {
+    let found = visitor.get("/events?q=two").await.is(200).text;
+    let address = "/events/replay?q=two";
+    assert!(found.contains(&format!("href=\"{address}\"")), "{found}");
+    let asked = visitor.get(address).await.is(200).text;
+    for part in ["Send 1 event again?", "127.0.0.1:", ": 1 event", "until"] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    assert_eq!(receiver.received().len(), 5, "asking sends nothing");
+    let done = visitor.post(&action(&asked), &[]).await.is(200).text;
+    for part in ["1 event is sent again", "127.0.0.1:", "Go back to the list"] {
+        assert!(done.contains(part), "{part}: {done}");
+    }
+    let received = receiver.until(|all| all.len() == 6).await;
+    assert_eq!(received[5].body, received[1].body);
+    let none = visitor.get("/events/replay?q=nothing").await.is(200).text;
+    assert!(none.contains("No kept event is like this"), "{none}");
+    assert!(!none.contains("<form class=\"actions\""), "{none}");
+    let all = visitor.get("/events/replay").await.is(200).text;
+    for part in ["Send 3 events again?", "Nothing else narrows it"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
 }
 
 #[tokio::test]
@@ -243,4 +277,33 @@ async fn selected_runs_of_workflows_begin_again() {
         6,
         "three, their two replays, and the source's: {runs:?}"
     );
+    all_runs_that_match_begin_again(&node, &visitor, &workflow).await;
+}
+
+async fn all_runs_that_match_begin_again(node: &Node, visitor: &Visitor, workflow: &Workflow) {
+    workflow.ended(node, 4).await;
+    let list = visitor.get("/runs?status=succeeded").await.is(200).text;
+    let address = "/runs/replay?status=succeeded&amp;act=replay-same";
+    assert!(list.contains(address), "{list}");
+    let address = address.replace("&amp;", "&");
+    let asked = visitor.get(&address).await.is(200).text;
+    for part in ["Begin 4 runs again?", "1 other run is left", "of then"] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let action = action(&asked);
+    let done = visitor.post(&action, &[]).await.is(200).text;
+    for part in [
+        "4 runs have begun again",
+        "Refused",
+        "of sources, or not ended",
+    ] {
+        assert!(done.contains(part), "{part}: {done}");
+    }
+    workflow.ended(node, 8).await;
+    // Those that have begun by it are not of the same question.
+    let again = visitor.get(&action).await.is(200).text;
+    assert!(again.contains("Begin 4 runs again?"), "{again}");
+    let none = visitor.get("/runs/replay?status=failed").await.is(200).text;
+    assert!(none.contains("No run that matches"), "{none}");
+    visitor.get("/runs/replay?act=burn").await.is(400);
 }

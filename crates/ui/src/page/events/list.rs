@@ -8,7 +8,7 @@ use headwater_platform::{EventsSearch, FoundEvent, FoundEvents, KnownNames, Plat
 use maud::{Markup, html};
 
 use super::{
-    export,
+    export, matching,
     views::{self, Unsaved},
     wanted::Wanted,
 };
@@ -129,7 +129,13 @@ fn results(found: &FoundEvents, names: &KnownNames, wanted: &Wanted, visitor: &V
                 tbody { @for event in &found.events { (row(event, names, &words, visitor)) } }
             }
         }
-        @if !found.events.is_empty() { p { a href=(export::address(visitor, wanted)) download { "Download all as NDJSON" } } }
+        @if !found.events.is_empty() {
+            p {
+                a href=(export::address(visitor, wanted)) download { "Download all as NDJSON" } " · "
+                @let all = Wanted { after: String::new(), ..wanted.clone() };
+                a href=(matching::address(visitor, &all)) { "Send all that match again…" }
+            }
+        }
         nav.pager aria-label="Pages" {
             @if !wanted.after.is_empty() { a href=(visitor.with(&[])) { "First page" } }
             @if let Some(next) = &found.next {

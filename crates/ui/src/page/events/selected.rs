@@ -65,7 +65,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         title: format!("Send {count} again?"),
         button: "Send again",
         busy: "Sending again…",
-        consequences: consequences(&replayed),
+        consequences: html! { (consequences(&replayed)) h2 { "Events" } },
         rows,
         list: "/events",
         command,
@@ -126,17 +126,16 @@ fn nobody(visitor: &Visitor, replayed: &EventsReplayed, rows: &[Markup], first: 
     Page::of(Section::Events, "Nobody would get it", body)
 }
 
-fn consequences(replayed: &EventsReplayed) -> Markup {
+pub(super) fn consequences(replayed: &EventsReplayed) -> Markup {
     html! {
         p { "They go to those who listen now, oldest first. Sources and workflows run once more for each; webhooks get the same " code { "webhook-id" } " as before, so that a receiver can tell those that it had." }
         (listeners(replayed))
         @if replayed.unheard > 0 { p { "Nobody would get " (counted(replayed.unheard, "other event", "other events")) "." } }
         (left_out(replayed))
-        h2 { "Events" }
     }
 }
 
-fn listeners(replayed: &EventsReplayed) -> Markup {
+pub(super) fn listeners(replayed: &EventsReplayed) -> Markup {
     html! {
         ul {
             @for listener in &replayed.listeners { li { (receiver(listener)) } }
@@ -146,7 +145,7 @@ fn listeners(replayed: &EventsReplayed) -> Markup {
 }
 
 /// Events and listeners that are not reached for other reasons than that nobody listens.
-fn left_out(replayed: &EventsReplayed) -> Markup {
+pub(super) fn left_out(replayed: &EventsReplayed) -> Markup {
     html! {
         @if replayed.gone > 0 { p { (counted(replayed.gone, "event is", "events are")) " not kept any more." } }
         @if replayed.has_more { p { "An event has more than 1,000 subscriptions; those behind them get nothing." } }

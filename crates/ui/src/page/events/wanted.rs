@@ -1,6 +1,6 @@
 //! The search that the address of `/events` has.
 
-use headwater_model::{event_search::EventPlace, id::EmitterId};
+use headwater_model::{event_search::EventPlace, id::EmitterId, time::EpochMs};
 use headwater_platform::{EventTimes, EventView, EventsSearch, PlatformError};
 use url::form_urlencoded::{self, Serializer};
 
@@ -69,16 +69,34 @@ impl Wanted {
     /// The same in an address, from the first page on.
     pub(super) fn query(&self) -> String {
         let mut query = Serializer::new(String::new());
-        let one = [("q", &self.words)].into_iter();
-        let paths = self.paths.iter().map(|path| ("path", path));
+        query.extend_pairs(self.fields());
+        query.finish()
+    }
+
+    /// The parameters that filter.
+    pub(super) fn fields(&self) -> Vec<(&'static str, &str)> {
+        let one = [("q", self.words.as_str())].into_iter();
+        let paths = self.paths.iter().map(|path| ("path", path.as_str()));
         let all = one.chain(paths).chain([
-            ("emitter", &self.emitter),
+            ("emitter", self.emitter.as_str()),
             ("channel", &self.channel),
             ("since", &self.since),
             ("until", &self.until),
         ]);
-        query.extend_pairs(all.filter(|(_, value)| !value.is_empty()));
-        query.finish()
+        all.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// The same up to now, with spans of time as moments: the question before an act and the act mean the same events.
+    pub(super) fn at(mut self, now_ms: EpochMs) -> Self {
+        if let Some(since) = since(&self.since, now_ms) {
+            self.since = since.to_string();
+        }
+        if self.until.is_empty() {
+            self.until = now_ms.to_string();
+        } else if let Some(until) = until(&self.until, now_ms) {
+            self.until = until.to_string();
+        }
+        self
     }
 
     /// Its times as they are written.
@@ -170,6 +188,13 @@ mod tests {
         assert!(of_source.is_of_everything() && Wanted::default().is_of_everything());
         let marked = Wanted::parse("q=Paid+x&path=user.plan%3DPro&path=n%3D1&path=s%3D%22ab%22");
         assert_eq!(marked.marked_words(), ["paid", "x", "pro", "ab"]);
+        let now = EpochMs(1_800_000_000_000);
+        let fixed = Wanted::parse("q=x&since=1s&after=place").at(now);
+        assert_eq!(
+            (&*fixed.since, &*fixed.until, &*fixed.after),
+            ("1799999999000", "1800000000000", "place")
+        );
+        assert_eq!(fixed.clone().at(EpochMs(1)), fixed);
         let second = Wanted::parse("after=place&path=");
         assert!(!second.filters());
         assert_eq!(second.after, "place");

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use super::{
     filter::{CHIPS, LEAST, TRIGGERS, Wanted, minute_of},
+    matching,
     selected::REPLAYS,
 };
 use crate::{
@@ -76,6 +77,7 @@ pub(crate) async fn show(
                 (nothing(&ui, &visitor, &wanted, &found, &counts))
             } @else {
                 (table(&found.items, &visitor))
+                @if found.items.iter().any(|entry| can_replay(entry).is_some()) { (matching::links(&visitor, &wanted.status)) }
             }
             (pages(&found, &visitor))
         }

@@ -25,7 +25,7 @@ pub(crate) const REPLAYS: [(&str, &str); 2] = [
 ];
 
 /// The replay that an act means.
-fn replay(act: &str) -> Result<RunReplay, Problem> {
+pub(super) fn replay(act: &str) -> Result<RunReplay, Problem> {
     let is_same = match act {
         "replay" => false,
         "replay-same" => true,

@@ -146,6 +146,8 @@ fn general() -> Vec<Route> {
         page("/search/names", SignedIn, FINDING),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
         page("/events/export", SignedIn, &["search_events"]),
+        page("/events/replay", SignedIn, &["replay_events"]),
+        post("/events/replay", SignedIn, &["replay_events"]),
         page("/events/selected", Owner, &["show_source_event"]),
         post("/events/selected", Owner, &["replay_events"]),
         post("/events", SignedIn, &["set_event_view"]).with(&[("name", "orders")]),
@@ -224,6 +226,8 @@ fn of_sources() -> Vec<Route> {
 
 fn of_events() -> Vec<Route> {
     vec![
+        page("/runs/replay", SignedIn, &["search_runs"]),
+        post("/runs/replay", SignedIn, &["search_runs", "replay_run"]),
         page("/runs/selected", Owner, &["show_run"]),
         post("/runs/selected", Owner, &["replay_run"]),
         page("/sources/{id}/events", Owner, &["list_source_events"]),

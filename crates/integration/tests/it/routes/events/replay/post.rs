@@ -50,6 +50,13 @@ async fn events_go_again_to_those_who_listen_now() {
     let echoed = node.events_until(&echo, |all| all.len() == 2).await;
     let echoed: Vec<_> = echoed.iter().map(|event| event["event"].clone()).collect();
     assert_eq!(echoed, ["one", "two"], "oldest first");
+    // Or all that a search finds.
+    let filter = json!({"q": "two", "source_id": source.id});
+    let found = json!({"filter": filter, "listener_id": webhook, "dry_run": true});
+    let found = node.post("/events/replay", found).await.is(200).data();
+    assert_eq!((&found["found"], &found["count"]), (&json!(1), &json!(1)));
+    assert!(found.get("next").is_none(), "{found}");
+    assert_eq!(found["listeners"].as_array().unwrap().len(), 1);
     let runs = format!("/sources/{}/events/{}/runs", source.id, id(&events[0]));
     assert_eq!(node.get(&runs).await.is(200).items().len(), 1);
     let deliveries = format!("/deliveries?webhook_id={webhook}");
@@ -96,6 +103,14 @@ async fn a_request_is_for_a_bounded_number_of_events_that_one_may_see() {
         let refused = node.post("/events/replay", json!({"events": events}));
         let refused = refused.await.is(400);
         assert!(refused.text.contains("1 to 100 events"), "{}", refused.text);
+    }
+    for (request, told) in [
+        (json!({"events": [event], "filter": {}}), "not both"),
+        (json!({"filter": {"path": ["x"]}}), "not a path"),
+        (json!({"filter": {"after": "x"}}), "`next` of an answer"),
+    ] {
+        let refused = node.post("/events/replay", request).await.is(400);
+        assert!(refused.text.contains(told), "{told}: {}", refused.text);
     }
     let gone = node.post("/events/replay", json!({"events": [event]}));
     assert_eq!(gone.await.is(200).data()["gone"], 1);

@@ -1,0 +1,188 @@
+//! `/runs/replay`: all runs of workflows that a filter finds and that have ended begin again, with their number first.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Query, State},
+    response::{IntoResponse as _, Response},
+};
+use headwater_platform::{FoundRunsReplayed, REPLAYED_RUNS_MAX, ReplayFoundRuns, RunSearchFilter};
+use maud::{Markup, html};
+
+use super::{filter::Wanted, selected::replay};
+use crate::{
+    part::{
+        confirm::{Question, confirm_busy},
+        empty::empty,
+        text::{self, counted, grouped},
+    },
+    problem::Problem,
+    query::{since, until},
+    reply::{Page, PageReply, Section},
+    state::Ui,
+    visit::Visitor,
+};
+
+/// The parameters that are not of the filter.
+const ACT: &str = "act";
+const BEHIND: &str = "behind";
+
+/// The links to the questions about all that a list's filter finds.
+pub(super) fn links(visitor: &Visitor, status: &str) -> Markup {
+    let address = |act: &str| {
+        let status = Some(status).filter(|status| !status.is_empty());
+        let list = visitor.with(&[("status", status), ("selected", None), (ACT, Some(act))]);
+        list.replacen("/runs", "/runs/replay", 1)
+    };
+    html! {
+        p {
+            "All that match, of workflows and ended: "
+            a href=(address("replay")) { "run again on the code of now…" } " · "
+            a href=(address("replay-same")) { "of then…" }
+        }
+    }
+}
+
+/// The act of an address.
+struct Act {
+    request: ReplayFoundRuns,
+    /// The same with spans of time as moments, up to now: the question and the act mean the same runs, and those that begin
+    /// by it are none of them.
+    address: String,
+}
+
+impl Act {
+    fn of(visitor: &Visitor, wanted: &Wanted, is_dry: bool) -> Result<Self, Problem> {
+        let now_ms = visitor.now_ms;
+        let is_same = replay(visitor.parameter(ACT).as_deref().unwrap_or("replay"))?.is_same;
+        let until_ms = until(&wanted.until, now_ms).unwrap_or(now_ms);
+        let filter = RunSearchFilter {
+            states: wanted.states(),
+            until_ms: Some(until_ms),
+            ..wanted.in_any_state(visitor.workspace.clone(), now_ms)
+        };
+        let since = since(&wanted.since, now_ms).map(|since| since.to_string());
+        let moments = [
+            ("since", since.as_deref()),
+            ("until", Some(&until_ms.to_string())),
+        ];
+        Ok(Self {
+            address: visitor.with(&moments),
+            request: ReplayFoundRuns {
+                filter,
+                after: visitor.parameter(BEHIND).and_then(|id| id.parse().ok()),
+                is_same,
+                is_dry,
+            },
+        })
+    }
+
+    /// The list of what the filter finds.
+    fn list(&self) -> String {
+        let (_, query) = self.address.split_once('?').unwrap_or_default();
+        let kept = url::form_urlencoded::parse(query.as_bytes());
+        let kept = kept.filter(|(name, _)| !matches!(&**name, ACT | BEHIND));
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        format!("/runs?{}", query.extend_pairs(kept).finish())
+    }
+}
+
+/// Asks, with the number of runs.
+pub(crate) async fn ask(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> PageReply {
+    let act = Act::of(&visitor, &wanted, true)?;
+    let would = ui
+        .platform
+        .replay_found_runs(visitor.caller(), &act.request)
+        .await?;
+    let back = act.list();
+    if would.found == 0 {
+        let body = html! {
+            h1 { "Run again" }
+            (empty("No run that matches can be done again.", html! {
+                p { "Runs of workflows that have ended can; runs of sources keep no event." }
+                p { a href=(back) { "Go back to the list" } }
+            }))
+            (rest(&visitor, &would))
+        };
+        return Ok(Page::of(Section::Runs, "Run again", body));
+    }
+    let title = format!("Begin {} again?", counted(would.found, "run", "runs"));
+    let question = Question {
+        title: &title,
+        consequences: html! {
+            p {
+                "A new run begins with the event of each, oldest first, on the code of "
+                @if act.request.is_same { "then" } @else { "now" }
+                ". Every step runs again, with everything that it does outside."
+            }
+            p { "Those whose event is not kept any more are left, and told afterwards." }
+            @if would.others > 0 { p { (counted(would.others, "other run is", "other runs are")) " left: of sources, or not ended." } }
+            @if would.next.is_some() { p { (bound(&would)) " Older ones are asked about afterwards." } }
+        },
+        action: &act.address,
+        fields: &[],
+        button: "Run again",
+        back: &back,
+    };
+    let body = confirm_busy(&question, "Beginning again…");
+    Ok(Page::of(Section::Runs, title.clone(), body))
+}
+
+/// Begins them again, and says what became of each.
+pub(crate) async fn submit(
+    State(ui): State<Arc<Ui>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let act = Act::of(&visitor, &wanted, false)?;
+    let done = ui
+        .platform
+        .replay_found_runs(visitor.caller(), &act.request)
+        .await?;
+    let title = format!(
+        "{} begun again",
+        counted(done.replayed, "run has", "runs have")
+    );
+    let body = html! {
+        h1 { (title) }
+        dl.facts {
+            dt { "Found" } dd { (grouped(done.found)) }
+            dt { "Begun again" } dd { (grouped(done.replayed)) }
+            dt { "Refused" } dd { (grouped(done.refused)) }
+            @if done.untried > 0 { dt { "Not tried" } dd { (grouped(done.untried)) ": none would do better than the last that was refused" } }
+            @if done.others > 0 { dt { "Left" } dd { (grouped(done.others)) ": of sources, or not ended" } }
+        }
+        @if !done.reasons.is_empty() {
+            h2 { "Refused" }
+            ul.rows { @for (id, reason) in &done.reasons { li { a href={ "/runs/" (id) } { code { (id) } } ": " (text::sentence(reason)) } } }
+            @if done.refused > done.reasons.len() as u64 { p { "and " (counted(done.refused - done.reasons.len() as u64, "other", "others")) } }
+        }
+        (rest(&visitor, &done))
+        p { a.button href=(act.list()) { "Go back to the list" } }
+    };
+    Ok(Page::of(Section::Runs, title.clone(), body).into_response())
+}
+
+fn bound(all: &FoundRunsReplayed) -> String {
+    let most = REPLAYED_RUNS_MAX as u64;
+    match all.found >= most {
+        true => format!(
+            "At most {} runs begin again at once: these are the newest of those that match.",
+            grouped(most)
+        ),
+        false => "These are not all that match.".to_owned(),
+    }
+}
+
+/// The way to the older ones.
+fn rest(visitor: &Visitor, all: &FoundRunsReplayed) -> Markup {
+    html! {
+        @if let Some(next) = &all.next {
+            p { a href=(visitor.with(&[(BEHIND, Some(next.as_str()))])) { "Go on with the older ones" } }
+        }
+    }
+}

@@ -6,16 +6,23 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Account, Credentials, Health, HealthStatus, Owner, Renewal, Sealed, StoreError,
+    Account, Credentials, Health, HealthStatus, ListPlace, Owner, Placed, Renewal, Sealed,
+    StoreError,
 };
 use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
+    ordered::{Order, placed_page_of},
     owner,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
 };
+
+/// The key of an account by how much it needs somebody. `$2`: now.
+const URGENCY: &str = "CASE WHEN health = 'refused' THEN '0'
+    WHEN health = 'expired' OR (expires_at <= $2 AND NOT renewable) THEN '1'
+    ELSE '2' END";
 
 pub(crate) async fn create(connection: &Connection, account: &Account) -> Result<(), StoreError> {
     connection
@@ -153,6 +160,22 @@ pub(crate) async fn page(
 ) -> Result<Page<Account>, StoreError> {
     let listing = Listing::of_owner("accounts", owner);
     page_of(connection, &listing, page, AccountId::as_str, account).await
+}
+
+/// A page of accounts by [`URGENCY`].
+pub(crate) async fn page_by_urgency(
+    connection: &Connection,
+    owner: &Owner,
+    now_at: EpochSeconds,
+    page: &PageRequest<ListPlace>,
+) -> Result<Page<Placed<Account>>, StoreError> {
+    let listing = Listing::of_owner("accounts", owner);
+    let order = Order {
+        key: Some(URGENCY),
+        parameters: vec![Box::new(signed(now_at))],
+        is_descending: false,
+    };
+    placed_page_of(connection, &listing, &order, page, account).await
 }
 
 pub(crate) async fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {

@@ -10,8 +10,9 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableFilter, RunnableLease,
-    SavedComponent, SettledSource, Source, SourceState, StoreError,
+    ArtifactBytes, Catalog, ListPlace, NewSource, NodeEpoch, Owner, Placed, Progress,
+    RunnableFilter, RunnableLease, SavedComponent, SettledSource, Source, SourceOrder, SourceState,
+    StoreError,
 };
 
 use crate::{components, living, settle, sources, store::PostgresStore};
@@ -141,6 +142,18 @@ impl Catalog for PostgresStore {
     ) -> Result<Page<Source>, StoreError> {
         self.read(|connection| async move { sources::page(&connection, filter, page).await })
             .await
+    }
+
+    async fn sources_in_order(
+        &self,
+        filter: &RunnableFilter,
+        order: SourceOrder,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<Source>>, StoreError> {
+        self.read(|connection| async move {
+            sources::page_in_order(&connection, filter, order, page).await
+        })
+        .await
     }
 
     async fn unsettled_sources(

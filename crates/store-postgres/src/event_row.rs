@@ -1,7 +1,7 @@
 //! Events as rows keep them.
 
 use headwater_model::{
-    channel::Channel,
+    channel::{Channel, ChannelClass},
     event::{Event, EventRef},
     id::EventId,
 };
@@ -19,6 +19,16 @@ pub(crate) const NOT_DELETED: &str = "NOT EXISTS (
       AND (events.ms, events.sequence) >= (start_ms, start_sequence)
       AND (events.ms, events.sequence) <= (end_ms, end_sequence)
       AND events.position <= up_to_position)";
+
+/// The newest event of an emitter on its ordinary channels, as the end of a query of its columns. `emitter`: its id, as SQL.
+pub(crate) fn last_event(emitter: &str) -> String {
+    format!(
+        "FROM events
+         WHERE events.emitter_id = {emitter} AND events.class = {} AND {NOT_DELETED}
+         ORDER BY events.ms DESC, events.sequence DESC LIMIT 1",
+        ChannelClass::Ordinary.code()
+    )
+}
 
 pub(crate) fn event(row: &Row) -> Result<Event, StoreError> {
     Ok(Event {

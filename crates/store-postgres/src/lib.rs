@@ -49,6 +49,7 @@ mod members;
 mod migration;
 mod names;
 mod nodes;
+mod ordered;
 mod outcome;
 mod owner;
 mod page;

@@ -1,13 +1,14 @@
 //! Names of sources, workflows and webhooks, each found by its id.
 
 use async_trait::async_trait;
-use headwater_model::id::ListenerId;
-use headwater_store::{NAMES_READ_MAX, Named, Names, StoreError};
+use headwater_model::id::{ComponentId, ListenerId};
+use headwater_store::{NAMES_READ_MAX, Named, NamedComponent, Names, StoreError};
+use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
     owner,
-    row::get,
+    row::{get, json, list, parsed},
     store::PostgresStore,
     webhook_rows::NAME,
 };
@@ -24,6 +25,32 @@ impl Names for PostgresStore {
         })
         .await
     }
+
+    async fn named_components(
+        &self,
+        ids: &[ComponentId],
+    ) -> Result<Vec<NamedComponent>, StoreError> {
+        const SQL: &str = "SELECT id, user_id, workspace_id, description,
+                EXISTS (SELECT 1 FROM registry WHERE component_id = components.id) AS is_published
+             FROM components WHERE id = ANY($1)";
+        let ids = &ids[..ids.len().min(NAMES_READ_MAX)];
+        self.read(|connection| async move {
+            let ids = list(ids, ComponentId::as_str);
+            let rows = connection.query(SQL, &[&ids]).await;
+            let rows = rows.map_err(failed("reading the descriptions of components"))?;
+            rows.iter().map(component).collect()
+        })
+        .await
+    }
+}
+
+fn component(row: &Row) -> Result<NamedComponent, StoreError> {
+    Ok(NamedComponent {
+        id: parsed(row, "id")?,
+        description: json(row, "description")?,
+        owner: owner::of(row)?,
+        is_published: get(row, "is_published")?,
+    })
 }
 
 async fn named(connection: &Connection, id: &ListenerId) -> Result<Option<Named>, StoreError> {

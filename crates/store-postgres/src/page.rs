@@ -43,6 +43,22 @@ pub(crate) fn as_params<'a>(parameters: &'a [Parameter<'_>]) -> Vec<&'a (dyn ToS
         .collect()
 }
 
+/// The number of rows of a listing.
+pub(crate) async fn count_of(
+    connection: &Connection,
+    listing: &Listing<'_>,
+) -> Result<u64, StoreError> {
+    let Listing {
+        table,
+        filter,
+        parameters,
+    } = listing;
+    let sql = format!("SELECT count(*) FROM {table} WHERE {filter}");
+    let total = connection.value(&sql, &as_params(parameters)).await;
+    let total: i64 = total.map_err(failed("counting a listing"))?;
+    Ok(total.unsigned_abs())
+}
+
 /// One page of a listing.
 pub(crate) async fn page_of<T, C>(
     connection: &Connection,
@@ -57,14 +73,8 @@ pub(crate) async fn page_of<T, C>(
         filter,
         parameters,
     } = listing;
+    let total_count = count_of(connection, listing).await?;
     let mut parameters = as_params(parameters);
-    let total: i64 = connection
-        .value(
-            &format!("SELECT count(*) FROM {table} WHERE {filter}"),
-            &parameters,
-        )
-        .await
-        .map_err(&failed)?;
     let (beyond, order, from) = match &page.position {
         Position::First => (">", "ASC", ""),
         Position::After(after) => (">", "ASC", cursor(after)),
@@ -82,8 +92,5 @@ pub(crate) async fn page_of<T, C>(
     if order == "DESC" {
         items.reverse();
     }
-    Ok(Page {
-        total_count: total.unsigned_abs(),
-        items,
-    })
+    Ok(Page { total_count, items })
 }

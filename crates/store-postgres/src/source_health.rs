@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    channel::{Channel, ChannelClass},
+    channel::Channel,
     id::{EventId, InvocationId, SourceId, WorkflowId},
     time::EpochMs,
 };
@@ -13,7 +13,7 @@ use headwater_store::{
 
 use crate::{
     connection::{Connection, Params, failed},
-    event_row::NOT_DELETED,
+    event_row,
     row::{get, moment, signed, unsigned},
     run_records,
     run_retention::FIRST_FAILURE,
@@ -170,10 +170,8 @@ async fn time(
 async fn last_event(connection: &Connection, id: &str) -> Result<Option<LastEvent>, StoreError> {
     let failed = failed("reading a source's last event");
     let sql = format!(
-        "SELECT ms, sequence, indexed_at_ms, channel, summary FROM events
-         WHERE events.emitter_id = $1 AND events.class = {} AND {NOT_DELETED}
-         ORDER BY ms DESC, sequence DESC LIMIT 1",
-        ChannelClass::Ordinary.code()
+        "SELECT ms, sequence, indexed_at_ms, channel, summary {}",
+        event_row::last_event("$1")
     );
     let rows = connection.query(&sql, &[&id]).await.map_err(&failed)?;
     let Some(row) = rows.first() else {

@@ -10,8 +10,8 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableFilter, RunnableLease, Source,
-    SourceSpec, SourceState, StoreError, Taken,
+    Conflict, Endpoint, ListPlace, NewSource, NodeEpoch, Placed, Progress, RunnableFilter,
+    RunnableLease, Source, SourceKey, SourceOrder, SourceSpec, SourceState, StoreError, Taken,
 };
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -19,13 +19,20 @@ use tokio_postgres::Row;
 use crate::{
     auto_subscriptions, components,
     connection::{Connection, failed},
-    counted_events, emitters, living, owner,
+    counted_events, emitters,
+    event_row::last_event,
+    living,
+    ordered::{Order, placed_page_of},
+    owner,
     page::page_of,
     queued_events,
     row::{get, json, name_of, named, parsed, parsed_opt, signed, to_json, unsigned},
     runnable_filter::Condition,
     slugs, timers,
 };
+
+/// The states in which sources are not listed.
+const HIDDEN: &str = "'deploying', 'deleting'";
 
 pub(crate) async fn begin_deploy(
     connection: &Connection,
@@ -348,10 +355,45 @@ pub(crate) async fn page(
     page: &PageRequest<SourceId>,
 ) -> Result<Page<Source>, StoreError> {
     let condition = Condition::new(filter);
-    let listing = condition.listing("sources", "'deploying', 'deleting'");
+    let listing = condition.listing("sources", HIDDEN);
     let mut found = page_of(connection, &listing, page, SourceId::as_str, source).await?;
     complete(connection, &mut found.items).await?;
     Ok(found)
+}
+
+pub(crate) async fn page_in_order(
+    connection: &Connection,
+    filter: &RunnableFilter,
+    order: SourceOrder,
+    page: &PageRequest<ListPlace>,
+) -> Result<Page<Placed<Source>>, StoreError> {
+    let condition = Condition::new(filter);
+    let listing = condition.listing("sources", HIDDEN);
+    let last_event = format!(
+        "coalesce((SELECT lpad(events.indexed_at_ms::text, 15, '0') {}), '')",
+        last_event("sources.id")
+    );
+    let order = Order {
+        key: match order.by {
+            SourceKey::Created => None,
+            SourceKey::Name => Some("lower_case(name)"),
+            SourceKey::LastEvent => Some(&last_event),
+        },
+        parameters: Vec::new(),
+        is_descending: order.is_descending,
+    };
+    let found = placed_page_of(connection, &listing, &order, page, source).await?;
+    let (places, mut sources): (Vec<_>, Vec<_>) = found
+        .items
+        .into_iter()
+        .map(|placed| (placed.place, placed.item))
+        .unzip();
+    complete(connection, &mut sources).await?;
+    let items = places.into_iter().zip(sources);
+    Ok(Page {
+        total_count: found.total_count,
+        items: items.map(|(place, item)| Placed { place, item }).collect(),
+    })
 }
 
 /// Sources that none of the epochs holds.

@@ -6,16 +6,23 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Account, Credentials, Health, HealthStatus, Owner, Renewal, Sealed, StoreError,
+    Account, Credentials, Health, HealthStatus, ListPlace, Owner, Placed, Renewal, Sealed,
+    StoreError,
 };
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
+    ordered::{Order, placed_page_of},
     owner,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
 };
+
+/// The key of an account by how much it needs somebody. `?2`: now.
+const URGENCY: &str = "CASE WHEN health = 'refused' THEN '0'
+    WHEN health = 'expired' OR (expires_at <= CAST(?2 AS INTEGER) AND NOT renewable) THEN '1'
+    ELSE '2' END";
 
 pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), StoreError> {
     connection
@@ -140,6 +147,23 @@ pub(crate) fn page(
 ) -> Result<Page<Account>, StoreError> {
     let listing = Listing::of_owner("accounts", owner);
     page_of(connection, &listing, page, AccountId::as_str, account)
+}
+
+/// A page of accounts by [`URGENCY`].
+pub(crate) fn page_by_urgency(
+    connection: &Connection,
+    owner: &Owner,
+    now_at: EpochSeconds,
+    page: &PageRequest<ListPlace>,
+) -> Result<Page<Placed<Account>>, StoreError> {
+    let listing = Listing::of_owner("accounts", owner);
+    let now_at = now_at.0.to_string();
+    let order = Order {
+        key: Some(URGENCY),
+        parameters: vec![&now_at],
+        is_descending: false,
+    };
+    placed_page_of(connection, &listing, &order, page, account)
 }
 
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {

@@ -8,7 +8,8 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Account, Accounts, Connect, ConnectEnd, Health, Owner, Renewal, Sealed, StoreError,
+    Account, Accounts, Connect, ConnectEnd, Health, ListPlace, Owner, Placed, Renewal, Sealed,
+    StoreError,
 };
 
 use crate::{account_rows, connects, store::SqliteStore};
@@ -34,6 +35,19 @@ impl Accounts for SqliteStore {
         let (owner, page) = (owner.clone(), page.clone());
         self.read(move |connection| account_rows::page(connection, &owner, &page))
             .await
+    }
+
+    async fn accounts_by_urgency(
+        &self,
+        owner: &Owner,
+        now_at: EpochSeconds,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<Account>>, StoreError> {
+        let (owner, page) = (owner.clone(), page.clone());
+        self.read(move |connection| {
+            account_rows::page_by_urgency(connection, &owner, now_at, &page)
+        })
+        .await
     }
 
     async fn renew_account(&self, renewal: Renewal) -> Result<bool, StoreError> {

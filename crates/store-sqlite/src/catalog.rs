@@ -10,8 +10,9 @@ use headwater_model::{
     time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableFilter, RunnableLease,
-    SavedComponent, SettledSource, Source, SourceState, StoreError,
+    ArtifactBytes, Catalog, ListPlace, NewSource, NodeEpoch, Owner, Placed, Progress,
+    RunnableFilter, RunnableLease, SavedComponent, SettledSource, Source, SourceOrder, SourceState,
+    StoreError,
 };
 
 use crate::{components, settle, sources, store::SqliteStore};
@@ -139,6 +140,17 @@ impl Catalog for SqliteStore {
     ) -> Result<Page<Source>, StoreError> {
         let (filter, page) = (filter.clone(), page.clone());
         self.read(move |connection| sources::page(connection, &filter, &page))
+            .await
+    }
+
+    async fn sources_in_order(
+        &self,
+        filter: &RunnableFilter,
+        order: SourceOrder,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<Source>>, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        self.read(move |connection| sources::page_in_order(connection, &filter, order, &page))
             .await
     }
 

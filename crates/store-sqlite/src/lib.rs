@@ -41,6 +41,7 @@ mod living;
 mod migration;
 mod names;
 mod nodes;
+mod ordered;
 mod owner;
 mod page;
 mod queue;

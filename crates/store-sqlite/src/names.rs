@@ -1,11 +1,17 @@
 //! Names of sources, workflows and webhooks, each found by its id.
 
 use async_trait::async_trait;
-use headwater_model::id::ListenerId;
-use headwater_store::{NAMES_READ_MAX, Named, Names, StoreError};
-use rusqlite::{Connection, OptionalExtension as _};
+use headwater_model::id::{ComponentId, ListenerId};
+use headwater_store::{NAMES_READ_MAX, Named, NamedComponent, Names, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use crate::{connection::failed, owner, row::get, store::SqliteStore, webhook_rows::NAME};
+use crate::{
+    connection::failed,
+    owner,
+    row::{get, json, parsed, to_json},
+    store::SqliteStore,
+    webhook_rows::NAME,
+};
 
 #[async_trait]
 impl Names for SqliteStore {
@@ -16,6 +22,20 @@ impl Names for SqliteStore {
             found.filter_map(Result::transpose).collect()
         })
         .await
+    }
+
+    async fn named_components(
+        &self,
+        ids: &[ComponentId],
+    ) -> Result<Vec<NamedComponent>, StoreError> {
+        let ids: Vec<_> = ids
+            .iter()
+            .take(NAMES_READ_MAX)
+            .map(ComponentId::as_str)
+            .collect();
+        let ids = to_json(&ids)?;
+        self.read(move |connection| components(connection, &ids))
+            .await
     }
 }
 
@@ -37,4 +57,27 @@ fn named(connection: &Connection, id: ListenerId) -> Result<Option<Named>, Store
         owner: owner?,
         id,
     }))
+}
+
+fn components(connection: &Connection, ids: &str) -> Result<Vec<NamedComponent>, StoreError> {
+    const SQL: &str = "SELECT id, user_id, workspace_id, description,
+            EXISTS (SELECT 1 FROM registry WHERE component_id = components.id) AS is_published
+         FROM components WHERE id IN (SELECT value FROM json_each(?1))";
+    let failed = failed("reading the descriptions of components");
+    let mut statement = connection.prepare_cached(SQL).map_err(&failed)?;
+    let mut rows = statement.query([ids]).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(component(row)?);
+    }
+    Ok(found)
+}
+
+fn component(row: &Row<'_>) -> Result<NamedComponent, StoreError> {
+    Ok(NamedComponent {
+        id: parsed(row, "id")?,
+        description: json(row, "description")?,
+        owner: owner::of(row)?,
+        is_published: get(row, "is_published")?,
+    })
 }

@@ -29,6 +29,22 @@ impl<'a> Listing<'a> {
     }
 }
 
+/// The number of rows of a listing.
+pub(crate) fn count_of(connection: &Connection, listing: &Listing<'_>) -> Result<u64, StoreError> {
+    let Listing {
+        table,
+        filter,
+        parameters,
+    } = listing;
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
+        .and_then(|mut statement| {
+            statement.query_row(params_from_iter(parameters), |row| row.get(0))
+        })
+        .map_err(failed("counting a listing"))?;
+    Ok(total.unsigned_abs())
+}
+
 /// One page of a listing.
 pub(crate) fn page_of<T, C>(
     connection: &Connection,
@@ -43,12 +59,7 @@ pub(crate) fn page_of<T, C>(
         filter,
         parameters,
     } = listing;
-    let total: i64 = connection
-        .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
-        .and_then(|mut statement| {
-            statement.query_row(params_from_iter(parameters), |row| row.get(0))
-        })
-        .map_err(&failed)?;
+    let total_count = count_of(connection, listing)?;
     let (beyond, order, from) = match &page.position {
         Position::First => (">", "ASC", ""),
         Position::After(after) => (">", "ASC", cursor(after)),
@@ -71,8 +82,5 @@ pub(crate) fn page_of<T, C>(
     if order == "DESC" {
         items.reverse();
     }
-    Ok(Page {
-        total_count: total.unsigned_abs(),
-        items,
-    })
+    Ok(Page { total_count, items })
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    channel::{Channel, ChannelClass},
+    channel::Channel,
     id::{EventId, InvocationId, SourceId, WorkflowId},
     time::EpochMs,
 };
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
 use crate::{
     connection::failed,
-    event_row::NOT_DELETED,
+    event_row,
     row::{get, moment, unsigned},
     run_records,
     run_retention::FIRST_FAILURE,
@@ -169,10 +169,8 @@ fn time(
 fn last_event(connection: &Connection, id: &str) -> Result<Option<LastEvent>, StoreError> {
     let failed = failed("reading a source's last event");
     let sql = format!(
-        "SELECT ms, sequence, indexed_at_ms, channel, summary FROM events INDEXED BY events_by_id
-         WHERE events.emitter_id = ? AND events.class = {} AND {NOT_DELETED}
-         ORDER BY ms DESC, sequence DESC LIMIT 1",
-        ChannelClass::Ordinary.code()
+        "SELECT ms, sequence, indexed_at_ms, channel, summary {}",
+        event_row::last_event("?1")
     );
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;

@@ -8,8 +8,8 @@ use headwater_model::{
     time::EpochSeconds,
 };
 use headwater_store::{
-    Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableFilter, RunnableLease, Source,
-    SourceSpec, SourceState, StoreError, Taken,
+    Conflict, Endpoint, ListPlace, NewSource, NodeEpoch, Placed, Progress, RunnableFilter,
+    RunnableLease, Source, SourceKey, SourceOrder, SourceSpec, SourceState, StoreError, Taken,
 };
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
@@ -18,7 +18,9 @@ use crate::{
     auto_subscriptions, components,
     connection::{ExecutePrepared as _, failed},
     counted_events, emitters,
+    event_row::last_event,
     living::{Living, as_json},
+    ordered::{Order, placed_page_of},
     owner,
     page::page_of,
     queued_events,
@@ -26,6 +28,9 @@ use crate::{
     runnable_filter::Condition,
     slugs, timers,
 };
+
+/// The states in which sources are not listed.
+const HIDDEN: &str = "'deploying', 'deleting'";
 
 pub(crate) fn begin_deploy(
     connection: &Connection,
@@ -316,8 +321,34 @@ pub(crate) fn page(
     page: &PageRequest<SourceId>,
 ) -> Result<Page<Source>, StoreError> {
     let condition = Condition::new(filter)?;
-    let listing = condition.listing("sources", "'deploying', 'deleting'");
+    let listing = condition.listing("sources", HIDDEN);
     page_of(connection, &listing, page, SourceId::as_str, |row| {
+        source(connection, row)
+    })
+}
+
+pub(crate) fn page_in_order(
+    connection: &Connection,
+    filter: &RunnableFilter,
+    order: SourceOrder,
+    page: &PageRequest<ListPlace>,
+) -> Result<Page<Placed<Source>>, StoreError> {
+    let condition = Condition::new(filter)?;
+    let listing = condition.listing("sources", HIDDEN);
+    let last_event = format!(
+        "coalesce((SELECT printf('%015d', events.indexed_at_ms) {}), '')",
+        last_event("sources.id")
+    );
+    let order = Order {
+        key: match order.by {
+            SourceKey::Created => None,
+            SourceKey::Name => Some("lower_case(name)"),
+            SourceKey::LastEvent => Some(&last_event),
+        },
+        parameters: Vec::new(),
+        is_descending: order.is_descending,
+    };
+    placed_page_of(connection, &listing, &order, page, |row| {
         source(connection, row)
     })
 }

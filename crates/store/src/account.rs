@@ -8,7 +8,12 @@ use headwater_model::{
     time::EpochSeconds,
 };
 
-use crate::{error::StoreError, sealed::Sealed, tenants::Owner};
+use crate::{
+    error::StoreError,
+    list_place::{ListPlace, Placed},
+    sealed::Sealed,
+    tenants::Owner,
+};
 
 /// Credentials of an app, sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,6 +175,17 @@ pub trait Accounts {
         owner: &Owner,
         page: &PageRequest<AccountId>,
     ) -> Result<Page<Account>, StoreError>;
+
+    /// A page of the same accounts, each with its place: those that the app refuses first, then those that have expired by
+    /// `now_at`, then all others.
+    /// MUST count as expired those whose time is over and that cannot be renewed, unless they are refused
+    /// (`conformance::accounts::accounts_that_need_somebody_come_first`).
+    async fn accounts_by_urgency(
+        &self,
+        owner: &Owner,
+        now_at: EpochSeconds,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<Account>>, StoreError>;
 
     /// Replaces an account's credentials and counts its version up.
     /// MUST write nothing, and return false, when the account is gone or has other credentials by now

@@ -14,6 +14,7 @@ use headwater_model::{
 use crate::{
     error::StoreError,
     lease::{NodeEpoch, RunnableLease},
+    list_place::{ListPlace, Placed, SourceOrder},
     progress::Progress,
     runnable_filter::RunnableFilter,
     sources::{NewSource, SettledSource, Source, SourceState},
@@ -189,6 +190,19 @@ pub trait Catalog {
         filter: &RunnableFilter,
         page: &PageRequest<SourceId>,
     ) -> Result<Page<Source>, StoreError>;
+
+    /// A page of the same sources in an order of choice, each with its place. In another order than that of their creation,
+    /// it costs one look-up in an index for each source that the filter finds, which are counted anyway.
+    /// MUST put the same sources at the same places in every direction, those with the same key in creation order
+    /// (`conformance::lists::sources_are_paged_both_ways_in_every_order`).
+    /// MUST go on behind a place whose source has another key by now, or is gone
+    /// (`conformance::lists::an_ordered_list_goes_on_behind_a_source_that_has_moved`).
+    async fn sources_in_order(
+        &self,
+        filter: &RunnableFilter,
+        order: SourceOrder,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<Source>>, StoreError>;
 
     /// Sources that are `Deploying`, `Updating` or `Deleting`, in the order of their ids, behind `after`; at most `limit`.
     /// MUST reach every one of them when called with the last it found

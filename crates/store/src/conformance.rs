@@ -125,12 +125,15 @@ macro_rules! conformance_tests {
                 a_list_of_sources_is_reduced_by_name_and_state,
                 a_list_of_sources_is_reduced_by_trigger_and_component,
                 a_list_of_workflows_is_reduced_by_name_and_state,
+                sources_are_paged_both_ways_in_every_order,
+                an_ordered_list_goes_on_behind_a_source_that_has_moved,
             }
             accounts {
                 accounts_are_created_and_deleted,
                 a_renamed_account_keeps_its_credentials,
                 accounts_are_listed_by_owner,
                 accounts_are_paged_both_ways,
+                accounts_that_need_somebody_come_first,
                 of_two_renewals_one_counts,
                 health_is_noted_of_the_credentials_it_was_found_with,
                 a_link_is_followed_once,
@@ -446,6 +449,7 @@ macro_rules! conformance_tests {
             }
             names {
                 things_are_named_and_those_that_are_gone_are_left_out,
+                components_are_told_of_and_those_that_are_gone_are_left_out,
             }
             webhook_health {
                 health_has_the_attempts_of_the_newest_deliveries,

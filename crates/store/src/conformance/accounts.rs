@@ -10,8 +10,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    Account, Connect, ConnectEnd, ConnectStep, Credentials, Health, HealthStatus, Owner, Renewal,
-    Sealed, Store, StoreError,
+    Account, Connect, ConnectEnd, ConnectStep, Credentials, Health, HealthStatus, ListPlace, Owner,
+    Renewal, Sealed, Store, StoreError,
 };
 
 /// Accounts are written, read and deleted.
@@ -100,6 +100,47 @@ pub async fn accounts_are_paged_both_ways(factory: &dyn Factory) {
     walk(&ids, async |request| {
         let page = store.accounts(&mine, &request).await.unwrap();
         keyed(page, |account| account.id.clone())
+    })
+    .await;
+}
+
+/// Refused ones before expired ones before all others, over the whole list and in both directions.
+pub async fn accounts_that_need_somebody_come_first(factory: &dyn Factory) {
+    const NOW: EpochSeconds = EpochSeconds(50);
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut expected = [None; 5];
+    let mut ids = Vec::new();
+    for (place, status, expires_at, renewable) in [
+        (3, HealthStatus::Unknown, Some(51), false),
+        (1, HealthStatus::Healthy, Some(50), false),
+        (4, HealthStatus::Healthy, Some(49), true),
+        (2, HealthStatus::Expired, None, true),
+        (0, HealthStatus::Refused, Some(49), false),
+    ] {
+        let mut account = account(&mine, "one");
+        account.health.status = status;
+        account.credentials.expires_at = expires_at.map(EpochSeconds);
+        account.credentials.renewable = renewable;
+        expected[place] = Some(ids.len());
+        ids.push(account.id.clone());
+        store.create_account(account).await.unwrap();
+    }
+    store
+        .create_account(account(&owner(), "two"))
+        .await
+        .unwrap();
+    let read = async |request: PageRequest<ListPlace>| {
+        let page = store.accounts_by_urgency(&mine, NOW, &request).await;
+        page.unwrap()
+    };
+    let all = read(PageRequest::first(10)).await.items;
+    let found: Vec<_> = all.iter().map(|placed| placed.item.id.clone()).collect();
+    let expected = expected.map(|at| ids[at.unwrap()].clone());
+    assert_eq!(found, expected);
+    let places: Vec<_> = all.into_iter().map(|placed| placed.place).collect();
+    walk(&places, async |request| {
+        keyed(read(request).await, |placed| placed.place.clone())
     })
     .await;
 }

@@ -1,16 +1,24 @@
 //! Lists of sources and of workflows, reduced by name and state.
 
-use headwater_model::{endpoint::EndpointToken, id::WorkflowId, page::PageRequest};
+use std::time::Duration;
+
+use headwater_model::{
+    channel::Channel,
+    endpoint::EndpointToken,
+    id::WorkflowId,
+    page::{PageRequest, Position},
+};
 
 use super::{
     Factory,
+    catalog::{keyed, walk},
     fixture::*,
     runs::{end_all, failed, returned},
     workflow_runs,
 };
 use crate::{
-    AfterRun, Endpoint, Owner, RunOutcome, RunProgress, RunnableFilter, SourceTrigger, Standing,
-    Wanted,
+    AfterRun, Endpoint, ListPlace, NodeEpoch, Owner, RunOutcome, RunProgress, RunnableFilter,
+    SourceKey, SourceOrder, SourceTrigger, Standing, Store, Wanted,
 };
 
 /// A filter of what the user deployed.
@@ -138,6 +146,112 @@ pub async fn a_list_of_sources_is_reduced_by_trigger_and_component(factory: &dyn
         ..Wanted::default()
     };
     assert_eq!(listed(of_component).await, [ids[1].clone()]);
+}
+
+/// Five sources with the names and, on ordinary channels, the times of last events that an order is told by.
+async fn to_be_ordered(store: &dyn Store, epoch: NodeEpoch, mine: &Owner) -> Vec<Leased> {
+    let mut sources = Vec::new();
+    for (name, last_event_ms) in [
+        ("beta", Some(20)),
+        ("Alpha", None),
+        ("gamma", Some(9)),
+        ("alpha", None),
+        ("Äpfel", Some(100)),
+    ] {
+        let mut source = begin(store, epoch, mine, "source").await;
+        name.clone_into(&mut source.source.spec.name);
+        let end = settled(&source, true, T0);
+        store.settle_source(end).await.unwrap();
+        if let Some(ms) = last_event_ms {
+            emit(store, &source, &["1"], T0 + Duration::from_millis(ms)).await;
+        }
+        emit_on(store, &source, Channel::errors(), "2").await;
+        sources.push(source);
+    }
+    sources
+}
+
+/// The places of all sources of an order, walked through in every direction.
+async fn places(store: &dyn Store, filter: &RunnableFilter, order: SourceOrder) -> Vec<ListPlace> {
+    let read = async |request: PageRequest<ListPlace>| {
+        let page = store.sources_in_order(filter, order, &request).await;
+        keyed(page.unwrap(), |placed| {
+            assert_eq!(placed.place.id, placed.item.id.as_str());
+            placed.place.clone()
+        })
+    };
+    let all = read(PageRequest::first(10)).await.items;
+    walk(&all, read).await;
+    all
+}
+
+pub async fn sources_are_paged_both_ways_in_every_order(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let sources = to_be_ordered(&*store, epoch, &mine).await;
+    deploy(&*store, epoch, &owner()).await;
+    let filter = filter(&mine, &[], None);
+    for (by, expected) in [
+        (SourceKey::Created, [0, 1, 2, 3, 4]),
+        (SourceKey::Name, [1, 3, 0, 2, 4]),
+        (SourceKey::LastEvent, [1, 3, 2, 0, 4]),
+    ] {
+        let mut expected = expected.map(|at| sources[at].id.as_str());
+        for is_descending in [false, true] {
+            let order = SourceOrder { by, is_descending };
+            let found = places(&*store, &filter, order).await;
+            let found: Vec<_> = found.iter().map(|place| &*place.id).collect();
+            assert_eq!(found, expected, "{order:?}");
+            expected.reverse();
+        }
+    }
+    let reduced = RunnableFilter {
+        wanted: Wanted {
+            words: vec!["ALPHA".to_owned()],
+            ..Wanted::default()
+        },
+        ..filter
+    };
+    let order = SourceOrder {
+        by: SourceKey::Name,
+        is_descending: true,
+    };
+    let first = PageRequest::first(1);
+    let page = store.sources_in_order(&reduced, order, &first).await;
+    let page = page.unwrap();
+    assert_eq!(page.total_count, 2);
+    assert_eq!(page.items[0].item.id, sources[3].id);
+}
+
+/// Its place stays where it was when the page before was read.
+pub async fn an_ordered_list_goes_on_behind_a_source_that_has_moved(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let sources = to_be_ordered(&*store, epoch, &mine).await;
+    let newest_first = SourceOrder {
+        by: SourceKey::LastEvent,
+        is_descending: true,
+    };
+    let filter = filter(&mine, &[], None);
+    let read = async |position| {
+        let request = PageRequest { limit: 2, position };
+        let page = store.sources_in_order(&filter, newest_first, &request);
+        page.await.unwrap().items
+    };
+    let of = |at: usize| sources[at].id.as_str().to_owned();
+    let first = read(Position::First).await;
+    let last = first[1].place.clone();
+    assert_eq!(last.id, of(0));
+    let ids = async |position| {
+        let read = read(position).await.into_iter();
+        read.map(|placed| placed.place.id).collect::<Vec<_>>()
+    };
+    let next = [of(2), of(3)];
+    emit(&*store, &sources[0], &["3"], T0 + MINUTE).await;
+    assert_eq!(ids(Position::After(last.clone())).await, next);
+    store.delete_source(&sources[0].lease).await.unwrap();
+    assert_eq!(ids(Position::After(last.clone())).await, next);
+    assert_eq!(ids(Position::Before(last)).await, [of(4)]);
 }
 
 pub async fn a_list_of_workflows_is_reduced_by_name_and_state(factory: &dyn Factory) {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use headwater_model::id::{EmitterId, ListenerId};
+use headwater_model::{
+    component::Description,
+    id::{ComponentId, EmitterId, ListenerId},
+};
 use headwater_store::{NAMES_READ_MAX, Owner};
 
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
@@ -45,6 +48,25 @@ impl Platform {
     ) -> Result<KnownNames, PlatformError> {
         let ids = emitters.into_iter().map(ListenerId::from).collect();
         self.known_names(caller, ids, is_wanted).await
+    }
+
+    /// The descriptions of components by their ids, those of a page in one read: of those that are there, and that the
+    /// caller may use.
+    pub async fn component_descriptions(
+        &self,
+        caller: &Caller,
+        ids: impl IntoIterator<Item = ComponentId>,
+    ) -> Result<HashMap<ComponentId, Description>, PlatformError> {
+        let mut ids: Vec<_> = ids.into_iter().collect();
+        ids.sort();
+        ids.dedup();
+        let mut known = HashMap::new();
+        for part in ids.chunks(NAMES_READ_MAX) {
+            let found = self.core.store.named_components(part).await?.into_iter();
+            let usable = found.filter(|one| one.is_published || caller.may_see(&one.owner));
+            known.extend(usable.map(|one| (one.id, one.description)));
+        }
+        Ok(known)
     }
 
     async fn known_names(

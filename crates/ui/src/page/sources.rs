@@ -11,6 +11,7 @@ pub(crate) mod head;
 pub(crate) mod list;
 pub(crate) mod logs;
 mod no_events;
+mod order;
 pub(crate) mod refresh;
 pub(crate) mod roll_back;
 pub(crate) mod run;

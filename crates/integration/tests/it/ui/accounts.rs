@@ -20,6 +20,13 @@ async fn a_run_that_succeeds_shows_that_an_account_is_good() {
         assert!(shown.contains("not checked"), "{path}: {shown}");
         assert!(!shown.contains("that succeeded"), "{path}: {shown}");
     }
+    let sources = shown("/sources").await;
+    for cell in [
+        "<td data-label=\"App\"><bdi>shop</bdi></td>",
+        "><bdi>Uses</bdi> <bdi>0.0.1</bdi></a></td>",
+    ] {
+        assert!(sources.contains(cell), "{cell}: {sources}");
+    }
     node.run(&source, json!({})).await;
     for path in ["/accounts", &page] {
         let shown = shown(path).await;

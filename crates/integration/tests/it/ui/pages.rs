@@ -221,7 +221,46 @@ async fn lists_are_reduced_by_name_and_state_and_search_finds_names() {
         let explains = page.text.contains("None of the sources is like this");
         assert_eq!(explains, shown == [false, false], "{query}");
     }
+    assert_is_ordered(&visitor).await;
     visitor.get("/workflows?state=failing").await.is(200);
     let found = visitor.get("/search?q=shop").await.is(200);
     assert!(found.text.contains("Shop orders"), "{}", found.text);
+}
+
+/// The list of the sources `Shop orders` and `mail` in the orders of its heads, a page of it, and an order that is none.
+async fn assert_is_ordered(visitor: &Visitor) {
+    let place = |page: &str, name: &str| page.find(&format!("<bdi>{name}</bdi></a></th>"));
+    let page = visitor.get("/sources?sort=name&q=s").await.is(200).text;
+    assert!(
+        page.contains("<input type=\"hidden\" name=\"sort\" value=\"name\">"),
+        "{page}"
+    );
+    for (query, sorted, turned, is_mail_first) in [
+        ("", "Created", "?sort=-created", false),
+        ("?sort=name", "Name", "?sort=-name", true),
+        ("?sort=-name", "Name", "?sort=name", false),
+        ("?sort=-created", "Created", "", true),
+        ("?sort=-last_event", "Last event", "?sort=last_event", true),
+    ] {
+        let page = visitor.get(&format!("/sources{query}")).await.is(200).text;
+        let [mail, shop] = ["mail", "Shop orders"].map(|name| place(&page, name).unwrap());
+        assert_eq!(mail < shop, is_mail_first, "{query}");
+        let direction = match query.contains('-') {
+            true => "descending",
+            false => "ascending",
+        };
+        let head = format!(
+            "scope=\"col\" aria-sort=\"{direction}\"><a class=\"sort\" href=\"/sources{turned}\">{sorted}</a>"
+        );
+        assert!(page.contains(&head), "{head}: {page}");
+        assert_eq!(page.matches("aria-sort=").count(), 1, "{query}");
+    }
+    let sources = "/sources?sort=name&after=dc_zzzzzzz:mail";
+    let page = visitor.get(sources).await.is(200).text;
+    assert!(place(&page, "mail").is_none() && place(&page, "Shop orders").is_some());
+    let wrong = visitor.get("/sources?sort=colour").await.is(400).text;
+    for part in ["sort", "colour", "last_event"] {
+        let code = format!("<code><bdi>{part}</bdi></code>");
+        assert!(wrong.contains(&code), "{part}: {wrong}");
+    }
 }

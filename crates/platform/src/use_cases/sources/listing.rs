@@ -4,7 +4,9 @@ use headwater_model::{
     id::{SourceId, WorkspaceId},
     page::{Page, PageRequest},
 };
-use headwater_store::{RunnableFilter, RunnableScope, Source, Wanted};
+use headwater_store::{
+    ListPlace, Placed, RunnableFilter, RunnableScope, Source, SourceOrder, Wanted,
+};
 
 use super::SourceView;
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
@@ -28,6 +30,25 @@ impl Platform {
             total_count,
             items: items.into_iter().map(view).collect(),
         })
+    }
+
+    /// A page of the same sources in an order of choice, each with its place in it.
+    ///
+    /// # Errors
+    /// Those of [`Platform::sources`].
+    pub async fn sources_in_order(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        wanted: Wanted,
+        order: SourceOrder,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Page<Placed<SourceView>>, PlatformError> {
+        let filter = self.runnables(caller, workspace_id, wanted).await?;
+        let store = &self.core.store;
+        let found = store.sources_in_order(&filter, order, page).await?;
+        let view = |source: Source| SourceView::new(self, source);
+        Ok(Placed::map_page(found, view))
     }
 
     /// The sources or workflows that are listed for a caller.

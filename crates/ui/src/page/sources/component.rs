@@ -1,7 +1,9 @@
 //! The component of a source as the head of its pages tells of it: key, version and apps, and whether a newer version is
 //! published.
 
-use headwater_model::{prop::PropDefinition, version::ReleaseVersion};
+use headwater_model::{
+    component::Description, page::PageRequest, prop::PropDefinition, version::ReleaseVersion,
+};
 use headwater_platform::{
     ComponentFilter, ComponentRef, PlatformError, SavedComponent, SourceView,
 };
@@ -14,7 +16,6 @@ use crate::{
     state::Ui,
     visit::Visitor,
 };
-use headwater_model::page::PageRequest;
 
 /// Components of the list that are looked at for the one with the same key.
 const LOOKED_AT: u32 = 20;
@@ -71,28 +72,44 @@ impl Component {
     /// Its name with the version, which leads to its code, and the apps that it connects to.
     pub(super) fn facts(&self, ui: &Ui, view: &SourceView) -> Markup {
         let description = &self.saved.description;
-        let name = description.key.as_deref().unwrap_or(&description.name);
-        let mut apps: Vec<_> = description
-            .props
-            .iter()
-            .filter_map(PropDefinition::app)
-            .collect();
-        apps.dedup();
+        let apps = apps(ui, &description.props);
         html! {
             dt { "Component" }
             dd {
-                a href={ (view.source.id.address()) "/code" } title=(self.saved.id) {
-                    (named(Some(name), self.saved.id.as_str()))
-                    @if let Some(version) = &description.version { @if description.key.is_some() { "@" } @else { " " } (text::line(version)) }
-                }
+                (link(view, description))
                 @if let Some(newer) = self.newer() { " " span.note { "version " (text::line(newer)) " is published" } }
             }
             @if !apps.is_empty() {
                 dt { "App" }
-                dd { @for (at, app) in apps.iter().enumerate() { @if at > 0 { ", " } (text::line(ui.app_name(app))) } }
+                dd { (text::line(&apps)) }
             }
         }
     }
+}
+
+/// The component of a source by its name with the version, which leads to its code.
+pub(super) fn link(view: &SourceView, description: &Description) -> Markup {
+    let source = &view.source;
+    let id = source.spec.component_id.as_str();
+    let name = description.key.as_deref().unwrap_or(&description.name);
+    html! {
+        a href={ (source.id.address()) "/code" } title=(id) {
+            (named(Some(name), id))
+            @if let Some(version) = &description.version { @if description.key.is_some() { "@" } @else { " " } (text::line(version)) }
+        }
+    }
+}
+
+/// The names of the apps that props are of, each once.
+pub(super) fn apps<'a>(ui: &Ui, props: impl IntoIterator<Item = &'a PropDefinition>) -> String {
+    let mut names = Vec::new();
+    for app in props.into_iter().filter_map(PropDefinition::app) {
+        let name = ui.app_name(app);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 /// The version of the same key that the registry lists, if it is newer.

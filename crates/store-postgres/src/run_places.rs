@@ -16,7 +16,7 @@ use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, Params, failed},
-    queued_events,
+    event_row, queued_events,
     row::{get, json, list, named, parsed, raw, raw_opt, signed, unsigned},
     workflow_state,
 };
@@ -96,7 +96,8 @@ async fn one_json(
 }
 
 const OPEN: &str = "SELECT id, runnable_id, trigger, timer_prop, queued_at_ms, due_at_ms,
-                           lease_epoch IS NOT NULL AS is_leased, state FROM invocations";
+                           lease_epoch IS NOT NULL AS is_leased, state, cause_emitter_id, cause_ms, cause_sequence
+                    FROM invocations";
 
 fn open_run_of(row: &Row) -> Result<OpenRun, StoreError> {
     Ok(OpenRun {
@@ -104,6 +105,7 @@ fn open_run_of(row: &Row) -> Result<OpenRun, StoreError> {
         runnable: parsed(row, "runnable_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
         via: get(row, "timer_prop")?,
+        caused_by: event_row::cause(row)?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         due_at_ms: unsigned(row, "due_at_ms")?,
         is_leased: get(row, "is_leased")?,

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
-    queued_events,
+    event_row, queued_events,
     row::{get, name_of, named, parsed, raw, raw_opt, signed, unsigned},
     send_rows, workflow_state,
 };
@@ -199,7 +199,8 @@ pub(crate) fn write_details(
 }
 
 const OPEN: &str = "SELECT id, runnable_id, trigger, timer_prop, queued_at_ms, due_at_ms,
-                           lease_epoch IS NOT NULL AS is_leased, state FROM invocations";
+                           lease_epoch IS NOT NULL AS is_leased, state, cause_emitter_id, cause_ms, cause_sequence
+                    FROM invocations";
 
 fn open_run_of(row: &Row<'_>) -> Result<OpenRun, StoreError> {
     Ok(OpenRun {
@@ -207,6 +208,7 @@ fn open_run_of(row: &Row<'_>) -> Result<OpenRun, StoreError> {
         runnable: parsed(row, "runnable_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
         via: get(row, "timer_prop")?,
+        caused_by: event_row::cause(row)?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         due_at_ms: unsigned(row, "due_at_ms")?,
         is_leased: get(row, "is_leased")?,

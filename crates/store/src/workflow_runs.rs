@@ -6,6 +6,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
+    event::EventRef,
     id::{InvocationId, RunnableId, WorkflowId},
     page::{Page, PageRequest},
     time::EpochMs,
@@ -114,6 +115,8 @@ pub struct OpenRun {
     pub trigger: Trigger,
     /// The trigger of the workflow or the emitter that it came through.
     pub via: Option<String>,
+    /// The event that it runs for, which its emitter's log may have trimmed by now.
+    pub caused_by: Option<EventRef>,
     /// When it was queued, epoch milliseconds.
     pub queued_at_ms: EpochMs,
     /// When it goes on, epoch milliseconds; 0: at once.

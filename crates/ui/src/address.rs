@@ -66,6 +66,14 @@ pub(crate) fn of_workflow_run(workflow: &WorkflowId, run: &InvocationId) -> Stri
     format!("{}/runs/{run}", workflow.address())
 }
 
+/// The page of a run.
+pub(crate) fn of_run(runnable: &RunnableId, run: &InvocationId) -> String {
+    match runnable {
+        RunnableId::Workflow(id) => of_workflow_run(id, run),
+        RunnableId::Source(_) => format!("/runs/{run}"),
+    }
+}
+
 /// The list of the runs that a request caused, or that are part of a trace.
 pub(crate) fn of_origin(id: &str) -> String {
     let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();

@@ -49,7 +49,14 @@ async fn caused(store: &dyn Store, event: &EventRef, viewer: &Viewer) -> Vec<(In
     let page = PageRequest::first(100);
     let page = store.caused_runs(event, viewer, &page).await.unwrap();
     assert_eq!(page.total_count, page.items.len() as u64, "total_count");
-    let of = |run: &ListedRun| (run.id().clone(), matches!(run, ListedRun::Ended(_)));
+    let of = |run: &ListedRun| {
+        let (cause, has_ended) = match run {
+            ListedRun::Open(open) => (&open.caused_by, false),
+            ListedRun::Ended(ended) => (&ended.caused_by, true),
+        };
+        assert_eq!(cause.as_ref(), Some(event), "the run tells its event");
+        (run.id().clone(), has_ended)
+    };
     page.items.iter().map(of).collect()
 }
 

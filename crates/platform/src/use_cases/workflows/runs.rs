@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use headwater_model::{
-    event::Event,
+    event::{Event, EventRef},
     id::{DeploymentId, InvocationId, WorkflowId},
     outcome::ComponentError,
     time::EpochMs,
@@ -75,6 +75,8 @@ pub struct WorkflowRunSummary {
     pub status: WorkflowRunStatus,
     /// Its cause.
     pub trigger: RunTrigger,
+    /// The event that it runs for, which its emitter's log may have trimmed by now.
+    pub caused_by: Option<EventRef>,
     /// The run that this one repeats.
     pub replay_of: Option<InvocationId>,
     /// The deployment, once it has begun.
@@ -176,6 +178,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: run.trigger.into(),
+            caused_by: run.caused_by.clone(),
             replay_of: head.replay_of(),
             deployment_id: head.deployment_id,
             queued_at_ms: run.queued_at_ms,
@@ -203,6 +206,7 @@ impl WorkflowRunSummary {
             id: run.id.clone(),
             status,
             trigger: ended.trigger,
+            caused_by: run.caused_by.clone(),
             replay_of: ended.replay_of.clone(),
             deployment_id,
             queued_at_ms: ended.queued_at_ms,

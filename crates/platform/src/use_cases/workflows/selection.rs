@@ -106,6 +106,7 @@ mod tests {
             },
             replay_of: None,
             trigger: RunTrigger::Http,
+            caused_by: None,
             deployment_id: None,
             queued_at_ms: EpochMs(1),
             started_at_ms: None,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use headwater_model::{id::RunnableId, time::EpochMs};
-use headwater_platform::{CappedCount, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter};
+use headwater_platform::{
+    CappedCount, KnownNames, RunCounts, RunEntries, RunEntry, RunHour, RunSearchFilter,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -20,7 +22,7 @@ use crate::{
         empty::empty,
         event_list::live_bar,
         icon::{Icon, icon},
-        outcome::{cause, outcome, trigger},
+        outcome::{Cause, outcome, trigger},
         run_status, selection,
         strip::{Hour, strip},
         text, time,
@@ -61,6 +63,12 @@ pub(crate) async fn show(
     let found = platform
         .find_runs(caller, &filter, &visitor.page_request())
         .await?;
+    let causes = found
+        .items
+        .iter()
+        .filter_map(|entry| entry.run.caused_by.as_ref());
+    let causes = causes.map(|of| of.emitter.clone());
+    let names = platform.names(caller, causes, []).await?;
     let hours = platform.run_hours(caller, workspace.as_ref()).await?;
     let picker = Picker::of(&ui, &visitor, &wanted.emitter).await?;
     let body = html! {
@@ -76,7 +84,7 @@ pub(crate) async fn show(
             @if found.items.is_empty() {
                 (nothing(&ui, &visitor, &wanted, &found, &counts))
             } @else {
-                (table(&found.items, &visitor))
+                (table(&found.items, &names, &visitor))
                 @if found.items.iter().any(|entry| can_replay(entry).is_some()) { (matching::links(&visitor, &wanted.status)) }
             }
             (pages(&found, &visitor))
@@ -224,7 +232,7 @@ fn cleared(visitor: &Visitor) -> String {
     visitor.with(&names.map(|name| (name, None)))
 }
 
-fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
+fn table(runs: &[RunEntry], names: &KnownNames, visitor: &Visitor) -> Markup {
     let some_replay = runs.iter().any(|entry| can_replay(entry).is_some());
     html! {
         @if some_replay { (selection::bar(visitor, "/runs/selected", &REPLAYS)) }
@@ -235,7 +243,7 @@ fn table(runs: &[RunEntry], visitor: &Visitor) -> Markup {
                 th.number scope="col" { "Took" } th.number scope="col" { "Emitted" } th.number.spare scope="col" { "Dropped" }
                 th.spare scope="col" { "Version" } th scope="col" { "Error" }
             } }
-            tbody { @for entry in runs { (row(entry, some_replay, visitor)) } }
+            tbody { @for entry in runs { (row(entry, some_replay, names, visitor)) } }
         }
     }
 }
@@ -249,14 +257,12 @@ fn can_replay(entry: &RunEntry) -> Option<&str> {
     }
 }
 
-fn row(entry: &RunEntry, some_replay: bool, visitor: &Visitor) -> Markup {
+fn row(entry: &RunEntry, some_replay: bool, names: &KnownNames, visitor: &Visitor) -> Markup {
     let run = &entry.run;
     let queued = time::ago(run.queued_at_ms, visitor.now_ms);
     let base = entry.runnable.address();
-    let address = match &entry.runnable {
-        RunnableId::Workflow(id) => address::of_workflow_run(id, &run.id),
-        RunnableId::Source(_) => format!("/runs/{}", run.id),
-    };
+    let address = address::of_run(&entry.runnable, &run.id);
+    let cause = Cause::of_run(&entry.runnable, run);
     html! {
         tr data-row=(run.id) {
             @if some_replay { (selection::cell(visitor, can_replay(entry), run.id.as_str())) }
@@ -268,7 +274,7 @@ fn row(entry: &RunEntry, some_replay: bool, visitor: &Visitor) -> Markup {
                 }
             }
             th scope="row" { a href=(base) { (text::line(&entry.name)) } }
-            td.narrow data-label="Cause" { (cause(&base, run)) }
+            td data-label="Cause" { (cause.words(names)) }
             td.number data-label="Took" {
                 @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }
             }

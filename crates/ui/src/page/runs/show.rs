@@ -28,8 +28,7 @@ use crate::{
         delivery::delivery_state,
         empty::empty,
         icon::{Icon, icon},
-        name,
-        outcome::{outcome, trigger},
+        outcome::{Cause, outcome},
         payload,
         text::{self, counted},
         time,
@@ -158,11 +157,7 @@ fn facts(of: &Facts<'_>) -> Markup {
     html! {
         dl.facts {
             dt { "Cause" }
-            dd {
-                (trigger(ended.trigger))
-                @if let Some(cause) = &run.caused_by { ": " a href=(address::of_event(&cause.emitter, &cause.id)) title=(cause.id) { "this event" } " of " (name::emitter(of.names, &cause.emitter)) }
-                @if let Some(former) = &ended.replay_of { " of " a href={ "/runs/" (former) } title=(former) { "another run" } }
-            }
+            dd { (Cause::of_record(run).words(of.names)) }
             dt { "Queued" } dd { (time::exact(ended.queued_at_ms)) " (" (time::ago(ended.queued_at_ms, of.now_ms)) ")" }
             dt { "Started" } dd { (time::exact(ended.started_at_ms)) ", after " (time::took(ended.started_at_ms.since(ended.queued_at_ms))) }
             dt { "Ended" } dd { (time::exact(ended.ended_at_ms)) ", after " (time::took(ended.ended_at_ms.since(ended.started_at_ms))) }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use headwater_platform::{OutcomeFilter, RunFilter, RunRecord};
+use headwater_platform::{KnownNames, OutcomeFilter, RunFilter, RunRecord};
 use maud::{Markup, html};
 
 use super::head::Shown;
@@ -11,7 +11,7 @@ use crate::{
     part::{
         empty::empty,
         event_list::live_bar,
-        outcome::{outcome, trigger},
+        outcome::{Cause, outcome},
         pager::{Ends, pager},
         text, time,
     },
@@ -44,6 +44,9 @@ pub(crate) async fn show(
         .platform
         .source_runs(visitor.caller(), &id, filter, &page)
         .await?;
+    let causes = runs.items.iter().filter_map(|run| run.caused_by.as_ref());
+    let causes = causes.map(|of| of.emitter.clone());
+    let names = ui.platform.names(visitor.caller(), causes, []).await?;
     let body = html! {
         (shown.head(&ui, &visitor, "runs"))
         ul.chips aria-label="Outcome" {
@@ -56,7 +59,7 @@ pub(crate) async fn show(
             @if runs.items.is_empty() {
                 (nothing(&shown, &visitor, filter.outcome))
             } @else {
-                (table(&runs.items, &visitor))
+                (table(&runs.items, &names, &visitor))
                 (pager(&visitor, &Ends::of(&runs, |run| &run.id)))
             }
         }
@@ -96,7 +99,7 @@ fn nothing(shown: &Shown, visitor: &Visitor, outcome: Option<OutcomeFilter>) -> 
     }
 }
 
-fn table(runs: &[RunRecord], visitor: &Visitor) -> Markup {
+fn table(runs: &[RunRecord], names: &KnownNames, visitor: &Visitor) -> Markup {
     html! {
         table.list {
             thead {
@@ -116,7 +119,7 @@ fn table(runs: &[RunRecord], visitor: &Visitor) -> Markup {
                     tr data-row=(run.id) {
                         td.narrow { a href={ "/runs/" (run.id) } { (time::ago(run.ended.started_at_ms, visitor.now_ms)) } }
                         td data-label="Outcome" { (outcome(run.ended.outcome)) }
-                        td data-label="Cause" { (trigger(run.ended.trigger)) }
+                        td data-label="Cause" { (Cause::of_record(run).words(names)) }
                         td.number data-label="Waited" { (time::took(run.ended.started_at_ms.since(run.ended.queued_at_ms))) }
                         td.number data-label="Took" { (time::took(run.ended.ended_at_ms.since(run.ended.started_at_ms))) }
                         td.number data-label="Emitted" { (run.ended.emitted) }

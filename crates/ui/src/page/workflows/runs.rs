@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use headwater_model::{
-    id::{DeploymentId, RunnableId, WorkflowId},
+    id::{RunnableId, WorkflowId},
     page::Position,
 };
 use headwater_platform::{
-    PlatformError, RunSearchFilter, RunState, RunsFilter, WorkflowRunStatus, WorkflowRunSummary,
+    KnownNames, PlatformError, RunSearchFilter, RunState, RunsFilter, WorkflowRunStatus,
+    WorkflowRunSummary,
 };
 use maud::{Markup, html};
 
@@ -21,7 +22,7 @@ use crate::{
         empty::empty,
         event_list::live_bar,
         icon::{Icon, icon},
-        outcome::cause,
+        outcome::Cause,
         pager::{Ends, pager},
         run_status, selection, text, time,
     },
@@ -107,9 +108,9 @@ async fn needy(
     let runs: Vec<_> = found.items.into_iter().map(|entry| entry.run).collect();
     let last = runs.last().map(|run| run.id.clone());
     let next = found.searched_to.or(last.filter(|_| is_full));
-    let newest = &shown.view.workflow.deployment_id;
+    let names = names_of_causes(ui, visitor, &runs).await?;
     Ok(Some(html! {
-        (table(&shown.base(), newest, &runs, visitor))
+        (table(shown, &runs, &names, visitor))
         nav.pager aria-label="Pages" {
             @if !is_first { a href=(visitor.with(&[])) { "First page" } }
             @if let Some(next) = next { a rel="next" href=(visitor.with(&[("after", Some(next.as_str()))])) { "Next" (icon(Icon::Next)) } }
@@ -130,14 +131,26 @@ async fn listed(
         .platform
         .workflow_runs(visitor.caller(), id, filter, page)
         .await?;
+    let names = names_of_causes(ui, visitor, &runs.items).await?;
     Ok(html! {
         @if runs.items.is_empty() {
             (nothing(shown, filter))
         } @else {
-            (table(&shown.base(), &shown.view.workflow.deployment_id, &runs.items, visitor))
+            (table(shown, &runs.items, &names, visitor))
             (pager(visitor, &Ends::of(&runs, |run| &run.id)))
         }
     })
+}
+
+/// The names of the emitters whose events caused runs.
+async fn names_of_causes(
+    ui: &Ui,
+    visitor: &Visitor,
+    runs: &[WorkflowRunSummary],
+) -> Result<KnownNames, PlatformError> {
+    let causes = runs.iter().filter_map(|run| run.caused_by.as_ref());
+    let causes = causes.map(|of| of.emitter.clone());
+    ui.platform.names(visitor.caller(), causes, []).await
 }
 
 /// The runs that an address asks for, in our words or Pipedream's; none: those that need somebody.
@@ -175,11 +188,14 @@ fn filters(visitor: &Visitor, current: Option<RunsFilter>) -> Markup {
 }
 
 fn table(
-    base: &str,
-    newest: &DeploymentId,
+    shown: &Shown,
     runs: &[WorkflowRunSummary],
+    names: &KnownNames,
     visitor: &Visitor,
 ) -> Markup {
+    let (base, workflow) = (shown.base(), &shown.view.workflow);
+    let newest = &workflow.deployment_id;
+    let runnable = RunnableId::Workflow(workflow.id.clone());
     let some_ended = runs.iter().any(|run| run.ended_at_ms.is_some());
     html! {
         @if some_ended { (selection::bar(visitor, "/runs/selected", &REPLAYS)) }
@@ -202,7 +218,7 @@ fn table(
                         @if some_ended { (selection::cell(visitor, run.ended_at_ms.map(|_| run.id.as_str()), run.id.as_str())) }
                         th.narrow scope="row" { a href={ (base) "/runs/" (run.id) } data-main { (time::ago(run.queued_at_ms, visitor.now_ms)) } }
                         td data-label="Status" { (run_status::of_run(run.status)) }
-                        td data-label="Cause" { (cause(base, run)) }
+                        td data-label="Cause" { (Cause::of_run(&runnable, run).words(names)) }
                         td.number data-label="Waited" { @if let Some(started) = run.started_at_ms { (time::took(started.since(run.queued_at_ms))) } }
                         td.number data-label="Took" {
                             @if let (Some(started), Some(ended)) = (run.started_at_ms, run.ended_at_ms) { (time::took(ended.since(started))) }

@@ -3,7 +3,10 @@
 use headwater_integration::Node;
 use serde_json::{Value, json};
 
-use crate::code::{EMITTER, unknown};
+use crate::{
+    code::{EMITTER, unknown},
+    ui::Visitor,
+};
 
 const FAILING: &str = r#"
 export default {
@@ -43,6 +46,19 @@ async fn an_event_leads_to_the_runs_of_its_listeners_and_they_lead_back() {
         let run = node.get(&path).await.is(200).data();
         let cause = json!({"emitter_id": source.id, "event_id": id});
         assert_eq!(run["caused_by"], cause);
+    }
+    let visitor = Visitor::of(&node).await;
+    let cause = format!(
+        "<a href=\"{base}/events/{id}\" title=\"{id}\">event</a> of <a href=\"{base}\"><bdi>emitter</bdi></a>",
+        base = source.path()
+    );
+    for list in [
+        "/runs?status=any".to_owned(),
+        format!("/sources/{}/runs", listeners[0]),
+        format!("/runs/{}", runs[0]["id"].as_str().unwrap()),
+    ] {
+        let page = visitor.get(&list).await.is(200).text;
+        assert!(page.contains(&cause), "{list}: {page}");
     }
     let page = node.get(&format!("{path}?limit=1")).await.is(200);
     assert_eq!(page.items(), runs[1..]);

@@ -10,7 +10,7 @@ use headwater_model::{
     prop::ConfiguredProps,
     time::EpochSeconds,
 };
-use headwater_store::{Account, Credentials, Health, HealthStatus};
+use headwater_store::{Account, Credentials, Health, HealthStatus, ListPlace, Placed};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -214,6 +214,43 @@ impl Platform {
         }
         let is_whole = next.is_none();
         Ok(Scanned::of(found, |view| &view.account.id, page, is_whole))
+    }
+
+    /// The same, with those first that need somebody: refused ones, then expired ones.
+    pub async fn accounts_by_urgency(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        filter: &AccountsFilter,
+        page: &PageRequest<ListPlace>,
+    ) -> Result<Scanned<Placed<AccountView>>, PlatformError> {
+        let owner = self.owner(caller, workspace_id).await?;
+        let now_at = self.core.env.now_at();
+        let read = async |page: &PageRequest<ListPlace>| {
+            let store = &self.core.store;
+            let found = store.accounts_by_urgency(&owner, now_at, page).await?;
+            let view = |account| AccountView::new(account, now_at);
+            Ok::<_, PlatformError>(Placed::map_page(found, view))
+        };
+        if *filter == AccountsFilter::default() {
+            let page = read(page).await?;
+            let is_whole = true;
+            return Ok(Scanned { page, is_whole });
+        }
+        let mut found = Vec::new();
+        let mut next = Some(PageRequest::first(PAGE_LIMIT_MAX));
+        for _ in 0..PAGES_MAX {
+            let Some(part) = next else { break };
+            let items = read(&part).await?.items;
+            next = part.behind(&items, |placed| placed.place.clone());
+            found.extend(
+                items
+                    .into_iter()
+                    .filter(|placed| filter.takes(&placed.item)),
+            );
+        }
+        let is_whole = next.is_none();
+        Ok(Scanned::of(found, |placed| &placed.place, page, is_whole))
     }
 
     fn shown(&self, accounts: Vec<Account>) -> Vec<AccountView> {

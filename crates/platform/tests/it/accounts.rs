@@ -13,12 +13,13 @@ use headwater_model::{
     app::{AppCatalog, AppDefinition},
     id::AccountId,
     outcome::Outcome,
+    page::{PageRequest, Position},
 };
 use headwater_platform::{
-    CallTarget, Callback, Caller, ComponentInput, ComponentRef, ConnectStatus, HealthStatus,
-    LinkOpened, NewConnect, Remote, UpdateAccount,
+    AccountsFilter, CallTarget, Callback, Caller, ComponentInput, ComponentRef, ConnectStatus,
+    HealthStatus, LinkOpened, NewConnect, Remote, UpdateAccount,
 };
-use headwater_store::Store;
+use headwater_store::{Health, Store};
 use serde_json::{Value, json};
 
 /// A node and the token endpoint of the app that it knows.
@@ -480,5 +481,47 @@ async fn the_next_step_without_a_client_is_the_administrators_own_or_to_ask_them
             told.contains("https://node.example/connect/acme/callback"),
             "{told}"
         );
+    }
+}
+
+/// Whatever page they would be on, and whether the list is filtered or not.
+#[tokio::test]
+async fn accounts_that_are_refused_come_first() {
+    let (world, endpoint) = acme().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(connected(&world, &endpoint, json!(3600)).await);
+    }
+    let refused = Health {
+        status: HealthStatus::Refused,
+        reason: None,
+        checked_at: None,
+    };
+    world.store.note_health(&ids[2], 1, refused).await.unwrap();
+    let of_app = AccountsFilter {
+        app: Some("acme".to_owned()),
+        health: None,
+    };
+    for filter in [AccountsFilter::default(), of_app] {
+        let mut page = PageRequest::first(2);
+        let mut found = Vec::new();
+        while found.len() < ids.len() {
+            let read = world
+                .platform
+                .accounts_by_urgency(&world.caller, None, &filter, &page);
+            let read = read.await.unwrap();
+            assert!(read.is_whole);
+            assert_eq!(read.page.total_count, 3);
+            let last = read
+                .page
+                .items
+                .last()
+                .expect("there are more")
+                .place
+                .clone();
+            found.extend(read.page.items.into_iter().map(|one| one.item.account.id));
+            page.position = Position::After(last);
+        }
+        assert_eq!(found, [2, 0, 1].map(|at| ids[at].clone()), "{filter:?}");
     }
 }

@@ -68,23 +68,20 @@ pub(crate) async fn show(
     let filter = wanted.filter();
     let found = ui
         .platform
-        .accounts_like(caller, workspace.clone(), &filter, &page)
+        .accounts_by_urgency(caller, workspace.clone(), &filter, &page)
         .await?;
-    let (mut accounts, is_whole) = (found.page, found.is_whole);
-    let ends = Ends::of(&accounts, |view| view.account.id.as_str());
-    // Apps and accounts that need somebody come first, on this page.
-    accounts
-        .items
-        .sort_by_key(|view| urgency(view.health.status));
-    let groups = by_app(&accounts.items);
+    let ends = Ends::of(&found.page, |placed| &placed.place);
+    let accounts = found.page.items.into_iter();
+    let accounts: Vec<_> = accounts.map(|placed| placed.item).collect();
+    let groups = by_app(&accounts);
     let is_filtered = filter != AccountsFilter::default();
     let body = html! {
         header.title {
             h1 { "Accounts" }
             div.actions { a.button.primary href=(visitor.to("/accounts/new")) data-key="n" { (icon(Icon::Plus)) "Connect an account" } }
         }
-        @if is_filtered || !accounts.items.is_empty() { (form(&wanted, &visitor)) }
-        @if accounts.items.is_empty() {
+        @if is_filtered || !accounts.is_empty() { (form(&wanted, &visitor)) }
+        @if accounts.is_empty() {
             (nothing(is_filtered, &visitor))
         } @else {
             @let users = ui.platform.account_users(caller, workspace.clone()).await?;
@@ -93,7 +90,7 @@ pub(crate) async fn show(
             (uses::note(&users))
             (pager(&visitor, &ends))
         }
-        @if !is_whole { p.note { "The first 1,000 accounts were looked at. There may be others that are like this." } }
+        @if !found.is_whole { p.note { "The first 1,000 accounts were looked at. There may be others that are like this." } }
     };
     Ok(Page::of(Section::Accounts, "Accounts", body).command(command(&filter)))
 }
@@ -194,15 +191,6 @@ fn row(
             td data-label="Used by" { (uses::links(users, &account.id, USES)) }
             td data-label="Connected by" { (creators.name(&account.owner.user_id)) }
         }
-    }
-}
-
-/// The place of an account in the list by its health.
-fn urgency(status: HealthStatus) -> u8 {
-    match status {
-        HealthStatus::Refused => 0,
-        HealthStatus::Expired => 1,
-        HealthStatus::Unknown | HealthStatus::Healthy => 2,
     }
 }
 

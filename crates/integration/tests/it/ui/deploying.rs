@@ -328,7 +328,10 @@ async fn an_account_is_created_checked_and_deleted_with_its_consequences() {
     );
     let slack = visitor.get("/accounts/new?app=slack").await.is(200);
     assert!(
-        slack.text.contains("[slack.oauth2]") && slack.text.contains("/connect/slack/callback"),
+        slack.text.contains("[slack.oauth2]")
+            && slack.text.contains("/connect/slack/callback")
+            && slack.text.contains("/apps/slack.toml</code>")
+            && !slack.text.contains("DATA_DIR"),
         "{}",
         slack.text
     );

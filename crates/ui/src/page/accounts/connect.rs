@@ -62,7 +62,7 @@ pub(crate) async fn begin(
                 wrong: Some(&invalid),
                 ..Shown::default()
             };
-            let page = of_app(&ui, &given.app, &shown, &waiting);
+            let page = of_app(&ui, &visitor, &given.app, &shown, &waiting);
             return Ok(page.with_status(StatusCode::UNPROCESSABLE_ENTITY));
         }
         Err(error) => return Err(error.into()),

@@ -1,6 +1,6 @@
 //! `/accounts/new`: the catalog of apps, and the way to an account of one.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse as _};
 use headwater_model::{
@@ -33,7 +33,10 @@ use crate::{
 /// Shows the catalog, or the form of one app.
 pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     match visitor.parameter("app") {
-        Some(app) => Ok(of_app(&ui, &app, &Shown::default(), &Waiting::of(&visitor))),
+        Some(app) => {
+            let waiting = Waiting::of(&visitor);
+            Ok(of_app(&ui, &visitor, &app, &Shown::default(), &waiting))
+        }
         None => Ok(catalog(&ui, &visitor)),
     }
 }
@@ -72,7 +75,7 @@ pub(crate) async fn submit(
                 wrong: Some(&invalid),
                 ..Shown::default()
             };
-            let page = of_app(&ui, &app, &shown, &waiting);
+            let page = of_app(&ui, &visitor, &app, &shown, &waiting);
             Ok(page
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
                 .into_response())
@@ -156,7 +159,13 @@ fn address(slug: &str) -> String {
 }
 
 /// The page of one app. Values of secrets are asked for again.
-pub(super) fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Page {
+pub(super) fn of_app(
+    ui: &Ui,
+    visitor: &Visitor,
+    slug: &str,
+    shown: &Shown<'_>,
+    waiting: &Waiting,
+) -> Page {
     let app = ui.platform.config().apps.get(slug);
     let body = html! {
         p.crumbs { a href="/accounts" { "Accounts" } " / " a href="/accounts/new" { "Apps" } }
@@ -167,7 +176,7 @@ pub(super) fn of_app(ui: &Ui, slug: &str, shown: &Shown<'_>, waiting: &Waiting) 
             Some((_, AuthType::None)) => { p { "It needs no credentials: components use it without an account." } }
             Some((app, AuthType::Fields)) => (keys(app, shown, waiting)),
             Some((app, AuthType::Oauth2)) if app.client().is_some() => (consent(app, shown, waiting)),
-            Some((app, AuthType::Oauth2)) => (unregistered(ui, app, waiting)),
+            Some((app, AuthType::Oauth2)) => (unregistered(ui, visitor, app, waiting)),
         }
     };
     let command = match app.map(|app| app.auth) {
@@ -233,30 +242,38 @@ fn unknown(slug: &str, shown: &Shown<'_>, waiting: &Waiting) -> Markup {
     }
 }
 
-/// An app whose client the operator has to register.
-fn unregistered(ui: &Ui, app: &AppDefinition, waiting: &Waiting) -> Markup {
-    let callback = format!(
-        "{}/connect/{}/callback",
-        ui.platform.config().public_url,
-        app.slug
-    );
-    let variable = app.slug.to_uppercase().replace('-', "_");
-    let toml = format!(
-        "[{}.oauth2]\nclient_id = \"…\"\nclient_secret_env = \"{variable}_CLIENT_SECRET\"\n",
-        app.slug
-    );
+/// An app whose client the administrator has to register; the others are told so.
+fn unregistered(ui: &Ui, visitor: &Visitor, app: &AppDefinition, waiting: &Waiting) -> Markup {
+    let config = ui.platform.config();
+    let callback = format!("{}/connect/{}/callback", config.public_url, app.slug);
     html! {
-        p { "It cannot be connected yet: the operator of this node has to register it as a client at the app." }
-        ol {
-            li { "At the app, register an OAuth 2 client with this callback: " (copyable(&callback)) }
-            li {
-                "Write its id and its secret to a file such as " code { "DATA_DIR/apps/" (app.slug) ".toml" } ", and start the node again:"
-                pre tabindex="0" { code { (toml) } }
+        @if visitor.caller().identity.user.is_admin {
+            p { "It cannot be connected yet: this node has to be registered as a client at the app." }
+            ol {
+                li { "At the app, register an OAuth 2 client with this callback: " (copyable(&callback)) }
+                (client_file(&config.apps_folder, &app.slug))
             }
+        } @else {
+            p { "It cannot be connected yet: ask the administrator of this node to register it as an OAuth 2 client at the app, with this callback: " (copyable(&callback)) }
         }
         details {
             summary { "Or enter tokens that you have already" }
             (unknown(&app.slug, &Shown::default(), waiting))
+        }
+    }
+}
+
+/// The file that tells the node of its client at an app.
+fn client_file(folder: &Path, slug: &str) -> Markup {
+    let file = folder.join(format!("{slug}.toml"));
+    let variable = slug.to_uppercase().replace('-', "_");
+    let toml = format!(
+        "[{slug}.oauth2]\nclient_id = \"…\"\nclient_secret_env = \"{variable}_CLIENT_SECRET\"\n"
+    );
+    html! {
+        li {
+            "Write its id and its secret to a file such as " code { (text::visible(&file.display().to_string())) } ", and start the node again:"
+            pre tabindex="0" { code { (toml) } }
         }
     }
 }

@@ -110,18 +110,10 @@ fn the_debian_package_has_the_binary_its_manuals_completions_and_a_unit() {
         let written = fs::read_to_string(system.path().join(path)).unwrap();
         assert!(written.contains(part), "{path}: {written}");
     }
-    assert!(
-        system
-            .path()
-            .join("usr/share/man/man1/headwater.1.gz")
-            .is_file()
-    );
-    assert!(
-        system
-            .path()
-            .join("usr/share/man/man1/headwater-deploy.1.gz")
-            .is_file()
-    );
+    for manual in ["headwater", "headwater-deploy"] {
+        let path = format!("usr/share/man/man1/{manual}.1.gz");
+        assert!(system.path().join(&path).is_file(), "{path}");
+    }
     let fields = printed(Command::new("dpkg-deb").arg("--field").arg(&package));
     for field in [
         "Package: headwater",

@@ -134,6 +134,19 @@ impl PlatformError {
         self
     }
 
+    /// The text within an answer that tells more than the error. Details that must not leave the node go to its log.
+    pub(crate) fn told(&self) -> String {
+        if let Self::Unavailable(reason) = self {
+            tracing::warn!(reason, "unavailable");
+            return "temporarily unavailable; the node's log has the cause".to_owned();
+        }
+        if let Self::Internal(reason) = self {
+            tracing::error!(reason, "internal error");
+            return "internal error; the node's log has the details".to_owned();
+        }
+        self.to_string()
+    }
+
     /// A failure because the thing does not exist.
     pub fn not_found(kind: &'static str, id: impl ToString) -> Self {
         Self::NotFound {

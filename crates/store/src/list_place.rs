@@ -1,6 +1,6 @@
 //! Lists in an order of choice, and the places in them.
 
-use std::{convert::Infallible, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use headwater_model::page::Page;
 
@@ -26,11 +26,19 @@ impl fmt::Display for ListPlace {
     }
 }
 
-impl FromStr for ListPlace {
-    type Err = Infallible;
+/// A text that is not a place: it has no id, or a character that a store cannot compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not the place of an item in a list")]
+pub struct InvalidListPlace;
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
+impl FromStr for ListPlace {
+    type Err = InvalidListPlace;
+
+    fn from_str(text: &str) -> Result<Self, InvalidListPlace> {
         let (id, key) = text.split_once(SEPARATOR).unwrap_or((text, ""));
+        if id.is_empty() || text.contains('\0') {
+            return Err(InvalidListPlace);
+        }
         Ok(Self {
             key: key.to_owned(),
             id: id.to_owned(),
@@ -104,6 +112,9 @@ mod tests {
             };
             assert_eq!(place.to_string(), text);
             assert_eq!(text.parse(), Ok(place));
+        }
+        for text in ["", ":", ":key", "dc_1\0", "dc_1:a\0"] {
+            assert_eq!(text.parse::<ListPlace>(), Err(InvalidListPlace), "{text:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ mod rules;
 
 pub(crate) use self::condition::single_expression;
 pub use self::{
-    compiled::{Template, compiled_literal, compiled_source},
+    compiled::{Template, compiled_literal, compiled_source, has_literals},
     condition::{Condition, InvalidCondition},
     operator::Operator,
 };

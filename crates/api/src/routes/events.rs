@@ -71,8 +71,8 @@ pub(crate) async fn logs(
 
 /// Shows the log lines of runs under way
 ///
-/// Those that each run has logged since its last commit. They are events of `$logs` as soon as the run has ended, or has sent
-/// its response, and are not here any more. Not part of Pipedream's API.
+/// Those that each run has logged since its last commit. They are events of `$logs` when they are committed, after the run
+/// has ended or has sent its response; between its end and the commit they are in neither. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/sources/{id}/logs/open",

@@ -149,6 +149,12 @@ pub(crate) struct ReplayedEvents {
     /// With `filter`: the `after` to go on from, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// After an error, which ends the replay: the events that were not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untried: Option<u64>,
+    /// The error, with `untried`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// A listener of events that are sent again.
@@ -181,6 +187,8 @@ impl From<EventsReplayed> for ReplayedEvents {
             has_more: replayed.has_more,
             found: None,
             next: None,
+            untried: Some(replayed.untried).filter(|untried| *untried > 0),
+            reason: replayed.reason,
         }
     }
 }

@@ -95,7 +95,7 @@ pub(super) struct LogLine {
     ts: EpochMs,
 }
 
-/// The lines that a run under way has logged since its last commit, which are no events yet.
+/// The lines that a run under way has logged since its last commit, which are not events yet.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OpenLog {
     #[schema(value_type = id::Invocation)]

@@ -1,5 +1,7 @@
 //! `deployments`: the code that a source or workflow ran with; and `roll-back`, the way back to it.
 
+use std::path::Path;
+
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -11,6 +13,7 @@ use crate::session::Session;
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
+use crate::workflow::findings;
 
 pub(super) async fn run(session: &Session, arguments: DeploymentsArguments) -> Result<Exit> {
     match (arguments.command, arguments.of) {
@@ -33,15 +36,25 @@ pub(super) async fn roll_back(session: &Session, arguments: &DeploymentArguments
     let changed = session.client.post(&path, &body).await?;
     if kind == "workflows" {
         session.print(&changed, workflows::brief)?;
-        output::tell(
-            "its folder stays as it is: `headwater workflows deploy` deploys that again; `headwater deployments describe \
-             WORKFLOW DEPLOYMENT --code` shows the files",
-        );
+        if !session.json {
+            for finding in changed["findings"].as_array().into_iter().flatten() {
+                output::tell(&findings::line(Path::new(""), finding));
+            }
+            output::tell(&folder_stays(&id, &arguments.deployment));
+        }
         return Ok(Exit::Success);
     }
     session.print(&changed, show::brief)?;
     show::warnings(&changed);
     Ok(Exit::Success)
+}
+
+/// The note about the folder of a workflow that was rolled back.
+fn folder_stays(workflow: &str, deployment: &str) -> String {
+    format!(
+        "its folder stays as it is: `headwater workflows deploy` deploys that again; `headwater deployments describe \
+         {workflow} {deployment} --code` shows the files"
+    )
 }
 
 async fn list(session: &Session, of: &str) -> Result<()> {
@@ -229,6 +242,13 @@ mod tests {
         ] {
             assert_eq!(component(&deployment), expected);
         }
+    }
+
+    #[test]
+    fn the_note_about_the_folder_names_a_command_that_can_be_copied() {
+        let note = folder_stays("p_1", "d_1");
+        let command = "`headwater deployments describe p_1 d_1 --code`";
+        assert!(note.contains(command), "{note}");
     }
 
     #[test]

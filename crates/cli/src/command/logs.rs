@@ -59,7 +59,7 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
             Channel::ERRORS => thrown_on(item, file.as_deref(), has_colour),
             _ => bundle::in_file(&line_on(item, has_colour), file.as_deref()),
         },
-        // They are no events yet, and programs read events.
+        // They are not events yet, and programs read events.
         open: (!session.json).then_some(&open),
         nothing: format!(
             "nothing was logged, and no run failed; `headwater runs {}` shows whether it runs",

@@ -1,4 +1,4 @@
-//! Lines of runs under way, which are no events yet: asked for again and again, handed out once, and passed over when they
+//! Lines of runs under way, which are not events yet: asked for again and again, handed out once, and passed over when they
 //! come as events. Prints none of them.
 
 use std::collections::BTreeMap;
@@ -66,8 +66,10 @@ struct Seen(BTreeMap<String, Lines>);
 #[derive(Default)]
 struct Lines {
     all: Vec<Line>,
-    /// So many of them have come as events.
+    /// Number of them that have come as events.
     committed: usize,
+    /// Whether the run was under way when the node was asked last.
+    is_open: bool,
 }
 
 /// The parts of a line by which it is known again.
@@ -84,49 +86,67 @@ impl Seen {
         let runs: Vec<&Value> = runs.as_array().into_iter().flatten().collect();
         // A run that the node no longer tells of is not told late either: it is asked one time after the other.
         self.0.retain(|id, lines| {
-            let is_open = runs.iter().any(|run| text(run, "run_id") == id);
-            is_open || lines.committed < lines.all.len()
+            lines.is_open = runs.iter().any(|run| text(run, "run_id") == id);
+            lines.is_open || lines.committed < lines.all.len()
         });
-        while self.0.len() > RUNS + runs.len() {
-            self.0.pop_first();
-        }
         let mut new = Vec::new();
         for run in runs {
             let lines: Vec<&Value> = run["lines"].as_array().into_iter().flatten().collect();
             let seen = self.0.entry(text(run, "run_id").to_owned()).or_default();
+            seen.is_open = true;
             let known = seen.known(&lines);
             for line in &lines[known..] {
                 seen.all.push(line_of(line));
                 new.push(json!({ "metadata": {}, "indexed_at_ms": line["ts"], "event": line }));
             }
         }
+        self.forget();
         new
+    }
+
+    /// Forgets the oldest runs that are not under way, if they are too many.
+    fn forget(&mut self) {
+        let ended = self.0.values().filter(|lines| !lines.is_open);
+        let mut over = ended.count().saturating_sub(RUNS);
+        self.0.retain(|_, lines| {
+            let is_kept = lines.is_open || over == 0;
+            over -= usize::from(!is_kept);
+            is_kept
+        });
     }
 
     fn is_new(&mut self, item: &Value) -> bool {
         let metadata = &item["metadata"];
-        let lines = self.0.get_mut(text(metadata, "run_id"));
-        let Some(lines) = lines.filter(|_| text(metadata, "name") != Channel::ERRORS) else {
+        let run_id = text(metadata, "run_id");
+        if run_id.is_empty() || text(metadata, "name") == Channel::ERRORS {
             return true;
-        };
-        let line = line_of(&item["event"]);
-        let rest = &lines.all[lines.committed..];
-        match rest.iter().position(|known| *known == line) {
-            // Those before it were of a try that was lost.
-            Some(at) => {
-                lines.committed += at + 1;
-                false
-            }
-            None => {
-                lines.all.insert(lines.committed, line);
-                lines.committed += 1;
-                true
-            }
         }
+        // Also one that was not seen open: an answer that is on its way may still have the line.
+        let lines = self.0.entry(run_id.to_owned()).or_default();
+        let is_new = lines.is_new(line_of(&item["event"]));
+        self.forget();
+        is_new
     }
 }
 
 impl Lines {
+    /// Whether a line that comes as an event was not handed out.
+    fn is_new(&mut self, line: Line) -> bool {
+        let rest = &self.all[self.committed..];
+        match rest.iter().position(|known| *known == line) {
+            // Those before it were of a try that was lost.
+            Some(at) => {
+                self.committed += at + 1;
+                false
+            }
+            None => {
+                self.all.insert(self.committed, line);
+                self.committed += 1;
+                true
+            }
+        }
+    }
+
     /// The number of lines at the beginning of these that end what was handed out.
     fn known(&self, lines: &[&Value]) -> usize {
         let lines: Vec<Line> = lines.iter().map(|line| line_of(line)).collect();
@@ -178,6 +198,33 @@ mod tests {
         assert_eq!(open(&mut seen, &[]), [""; 0]);
         assert!(seen.0.is_empty());
         assert!(is_new(&mut seen, "d"));
+    }
+
+    #[test]
+    fn an_answer_from_before_the_commit_brings_no_line_again() {
+        let mut seen = Seen::default();
+        assert!(is_new(&mut seen, "a"));
+        assert_eq!(open(&mut seen, &["a"]), [""; 0]);
+        assert_eq!(open(&mut seen, &["b"]), ["b"]);
+        assert!(!is_new(&mut seen, "b"));
+        let error =
+            json!({ "metadata": { "run_id": "inv_2", "name": "$errors" }, "event": line("a") });
+        assert!(seen.is_new(&error));
+        assert!(!seen.0.contains_key("inv_2"));
+    }
+
+    #[test]
+    fn of_too_many_runs_the_oldest_that_has_ended_is_forgotten() {
+        let mut seen = Seen::default();
+        assert_eq!(open(&mut seen, &["a"]), ["a"]);
+        for at in 0..=RUNS {
+            let run = format!("inv_2{at:03}");
+            let event = json!({ "metadata": { "run_id": run }, "event": line("b") });
+            assert!(seen.is_new(&event));
+        }
+        assert_eq!(seen.0.len(), RUNS + 1);
+        assert!(seen.0.contains_key("inv_1") && !seen.0.contains_key("inv_2000"));
+        assert!(!is_new(&mut seen, "a"));
     }
 
     #[test]

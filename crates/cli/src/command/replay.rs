@@ -32,9 +32,10 @@ pub(super) async fn run(session: &Session, arguments: &ReplayEventsArguments) ->
     if replayed["has_more"] == json!(true) {
         output::note("an event has more than 1,000 subscriptions; the others got nothing");
     }
-    Ok(match replayed["gone"].as_u64() {
-        Some(0) => Exit::Success,
-        _ => Exit::Failure,
+    let is_whole = replayed["gone"] == json!(0) && replayed["untried"].is_null();
+    Ok(match is_whole {
+        true => Exit::Success,
+        false => Exit::Failure,
     })
 }
 
@@ -68,6 +69,10 @@ fn told(replayed: &Value, is_dry: bool) -> String {
     if number("gone") > 0 {
         told.push(format!("{} not kept any more", number("gone")));
     }
+    if number("untried") > 0 {
+        let reason = text(replayed, "reason");
+        told.push(format!("{} not sent: {reason}", number("untried")));
+    }
     if number("others") > 0 {
         told.push(format!(
             "{} listeners are not yours to see",
@@ -90,5 +95,7 @@ mod tests {
             "2 sent again; 1 reached nobody: {UNHEARD}; 1 not kept any more; 3 listeners are not yours to see"
         );
         assert_eq!(told(&replayed, false), expected);
+        let ended = json!({"count": 1, "untried": 2, "reason": "it broke"});
+        assert_eq!(told(&ended, false), "1 sent again; 2 not sent: it broke");
     }
 }

@@ -111,7 +111,10 @@ impl Platform {
     }
 
     /// Checks that the caller may see the emitter.
-    async fn check_visible(
+    ///
+    /// # Errors
+    /// `NotFound` otherwise.
+    pub(super) async fn check_visible(
         &self,
         caller: &Caller,
         emitter: &EmitterId,

@@ -6,13 +6,18 @@ use headwater_model::{
     event::EventRef, event_search::EventPlace, id::ListenerId, limits::PAGE_LIMIT_MAX,
 };
 
-use super::{event_replay::EventsReplayed, event_search::EventsSearch};
+use super::{
+    event_replay::{EventsReplayed, emitters_of},
+    event_search::EventsSearch,
+};
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
 /// Events that one request passes on: the newest that the search finds.
 pub const REPLAYED_FOUND_MAX: usize = 1_000;
 /// Kept events that are looked at for one request, give or take a part of the search.
 const LOOKED_AT_MAX: u64 = 100_000;
+/// Parts of the search for one request: large events end a part early.
+const PARTS_MAX: usize = 100;
 
 /// The search whose events are to be passed on once more.
 #[derive(Debug, Clone)]
@@ -54,7 +59,7 @@ impl Platform {
         let mut search = request.search;
         let mut all = FoundReplayed::default();
         let mut events = Vec::new();
-        loop {
+        for _ in 0..PARTS_MAX {
             let left = REPLAYED_FOUND_MAX - events.len();
             search.limit = PAGE_LIMIT_MAX.min(u32::try_from(left).unwrap_or(u32::MAX));
             let part = self.search_events(caller, search.clone()).await?;
@@ -73,10 +78,31 @@ impl Platform {
             }
         }
         all.found = events.len() as u64;
+        let (events, gone) = self.of_present(caller, events).await?;
         if !events.is_empty() {
             let replayed = self.pass_on(caller, events, (request.only, request.is_dry));
             all.replayed = replayed.await?;
         }
+        all.replayed.gone += gone;
         Ok(all)
+    }
+
+    /// The events whose emitters are still there, and the number of those whose emitters were deleted since the search.
+    async fn of_present(
+        &self,
+        caller: &Caller,
+        mut events: Vec<EventRef>,
+    ) -> Result<(Vec<EventRef>, u64), PlatformError> {
+        let found = events.len();
+        for emitter in emitters_of(&events) {
+            let checked = self.check_visible(caller, &emitter).await;
+            if let Err(PlatformError::NotFound { .. }) = checked {
+                events.retain(|event| event.emitter != emitter);
+                continue;
+            }
+            checked?;
+        }
+        let gone = found - events.len();
+        Ok((events, gone as u64))
     }
 }

@@ -56,10 +56,7 @@ impl Platform {
         let emitters = match search.emitter {
             None => SearchedEmitters::Of(owner),
             Some(emitter) => {
-                match &emitter {
-                    EmitterId::Source(id) => drop(self.visible_source(caller, id).await?),
-                    EmitterId::Workflow(id) => drop(self.visible_workflow(caller, id).await?),
-                }
+                self.check_visible(caller, &emitter).await?;
                 SearchedEmitters::One(emitter)
             }
         };

@@ -109,7 +109,7 @@ impl Platform {
                 reached: vec![listener],
                 ..EventListeners::default()
             };
-            self.wake_listeners(&woken).await?;
+            self.wake_listeners(&woken).await;
             let act = Act::on_webhook(AuditAction::WebhookReplay, &webhook);
             let act = act.with("count", sent.count).with("missed", true);
             let act = act.with("since_ms", wanted.since_ms.0);

@@ -21,7 +21,7 @@ pub struct Scanned<T> {
 }
 
 impl<T> Scanned<T> {
-    /// A page of all that were found, which are in the order of their ids.
+    /// A page of all that were found, which are in the order of their places.
     pub(super) fn of<I: PartialOrd>(
         found: Vec<T>,
         id: impl Fn(&T) -> &I,

@@ -20,12 +20,13 @@ use crate::{
 pub struct SourceLog {
     /// The events on `$logs`, newest first.
     pub lines: Page<Event>,
-    /// On the first page, the lines that are no events yet, of runs in the order in which they were queued.
+    /// On the first page, the lines that are not events yet, of runs in the order in which they were queued.
     pub open: Vec<OpenLog>,
 }
 
 impl Platform {
-    /// A page of a source's log. Each line is in it once, also one that is committed while it is read.
+    /// A page of a source's log. A line that is committed while it is read is in it once; those of a run that has ended and
+    /// is not committed yet are missing until it is.
     ///
     /// # Errors
     /// `NotFound` when the caller can see no such source.
@@ -36,7 +37,7 @@ impl Platform {
         page: PageRequest<EventId>,
     ) -> Result<SourceLog, PlatformError> {
         let is_first = matches!(page.position, Position::First);
-        // Before the events: what is committed in between is in both rather than in neither.
+        // Before the events: what is committed in between is in both, and taken out below, rather than in neither.
         let mut open = match is_first {
             true => self.open_source_log(caller, id).await?,
             false => Vec::new(),
@@ -54,7 +55,7 @@ impl Platform {
     }
 
     /// The lines that runs of a source that are under way have logged since their last commits. The log has them when they
-    /// are committed.
+    /// are committed; between the end of a run and its commit they are in neither.
     ///
     /// # Errors
     /// As [`Platform::source_log`].

@@ -1,17 +1,19 @@
 //! Audit records: of acts that had an effect, and from the moment on from which they cannot be undone.
 
-use headwater_model::page::PageRequest;
+use std::sync::Arc;
+
+use headwater_model::{event::EventRef, page::PageRequest};
 use headwater_platform::{
-    AuditAction, PlatformError, ResumeRequest, WaitAnswer, WorkflowRunStatus,
+    AuditAction, PlatformError, ReplayEvents, ResumeRequest, WaitAnswer, WorkflowRunStatus,
 };
 use headwater_store::{AuditFilter, SourceState};
 use serde_json::json;
 
 use crate::{
     component::Component,
-    engine::Call,
+    engine::{Call, PATIENCE},
     workflows::{Flow, step},
-    world::World,
+    world::{World, done},
 };
 
 impl World {
@@ -76,4 +78,48 @@ async fn the_deletion_of_a_source_is_recorded_before_its_deactivate_runs() {
     tokio::join!(deleting, deactivating);
     assert_eq!(recorded().await, 1);
     assert_eq!(world.state(&id).await, None);
+}
+
+#[tokio::test]
+async fn all_events_are_sent_again_and_recorded_although_the_client_goes_away() {
+    const EVENTS: usize = 100;
+    let world = World::new().await;
+    let emitter = world.deploy(&Component::named("emitter")).await;
+    let listener = world.deploy(&Component::named("listener")).await;
+    world.subscribe(&emitter, &listener, "").await;
+    let (run, report) = world.manual(&emitter, json!({})).await;
+    for at in 0..EVENTS {
+        run.emit(json!(at));
+    }
+    run.returns();
+    done(report).await.unwrap();
+    for _ in 0..EVENTS {
+        world.engine.next().await.returns();
+    }
+    world.barrier(&listener).await;
+    let of = |id| EventRef {
+        emitter: emitter.clone().into(),
+        id,
+    };
+    let events = world.log(&emitter, None).await;
+    let request = ReplayEvents {
+        events: events.iter().map(|event| of(event.id)).collect(),
+        only: None,
+        is_dry: false,
+    };
+    let (platform, caller) = (Arc::clone(&world.platform), world.caller.clone());
+    let client = tokio::spawn(async move { platform.replay_events(&caller, request).await });
+    let mut heard = world.engine.next().await;
+    client.abort();
+    for at in 1..EVENTS {
+        heard.returns();
+        heard = world.engine.next().await;
+        assert_eq!(heard.event, json!(at));
+    }
+    heard.returns();
+    let recorded = async {
+        let action = AuditAction::EventsReplay;
+        while world.recorded(action, emitter.as_str()).await == 0 {}
+    };
+    tokio::time::timeout(PATIENCE, recorded).await.unwrap();
 }

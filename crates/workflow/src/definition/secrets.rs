@@ -1,14 +1,15 @@
 //! A definition's text for people to read: literal values of secret props, and tokens of triggers, are left out.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
     template::Template,
-    yaml::{Content, Entry, InvalidYaml, Position, Yaml, load},
+    yaml::{Content, Entry, InvalidYaml, Yaml, load},
 };
 
 /// Stands for a value that is left out.
 const LEFT_OUT: &str = "(secret)";
+const UNKNOWN: &str = "the places of its secret values are unknown, so that it is not shown";
 
 /// The names of secret props: of steps by their namespaces, of triggers by their places in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,8 +21,9 @@ pub struct SecretProps {
 }
 
 impl SecretProps {
-    /// The text without literal values of these props and without tokens of triggers. Expressions stay: they name a
-    /// secret, and do not have it.
+    /// The text without the values of these props and without tokens of triggers. In props of steps and in tokens,
+    /// expressions stay where nothing stands beside them: they name a secret, and do not have it. In props of triggers there
+    /// are none.
     ///
     /// # Errors
     /// The first fault of a text that is not YAML.
@@ -32,19 +34,18 @@ impl SecretProps {
         if let Some(triggers) = member(&yaml, "triggers") {
             self.of_triggers(triggers, &mut places);
         }
-        // Values that an alias names twice have one place.
-        places.sort_unstable();
-        places.dedup();
-        Ok(without(text, &places))
+        places.sort_unstable_by_key(|place| place.start);
+        let shown = without(text, &places);
+        shown.ok_or_else(|| InvalidYaml::new(yaml.position, UNKNOWN))
     }
 
-    fn of_steps(&self, yaml: &Yaml, places: &mut Vec<(Position, Position)>) {
+    fn of_steps(&self, yaml: &Yaml, places: &mut Vec<Range<usize>>) {
         match &yaml.content {
             Content::Map(entries) => {
                 let namespace = member(yaml, "namespace").and_then(Yaml::text);
                 let secret = namespace.and_then(|namespace| self.steps.get(namespace));
                 if let (Some(secret), Some(props)) = (secret, member(yaml, "props")) {
-                    literals(props, secret, places);
+                    values(props, secret, has_literals, places);
                 }
                 for entry in entries {
                     self.of_steps(&entry.value, places);
@@ -59,31 +60,39 @@ impl SecretProps {
         }
     }
 
-    fn of_triggers(&self, triggers: &Yaml, places: &mut Vec<(Position, Position)>) {
+    fn of_triggers(&self, triggers: &Yaml, places: &mut Vec<Range<usize>>) {
         let Content::List(triggers) = &triggers.content else {
             return;
         };
         for (index, trigger) in triggers.iter().enumerate() {
             if let Some(auth) = member(trigger, "auth") {
-                literals(auth, &["bearer".to_owned()], places);
+                values(auth, &["bearer".to_owned()], has_literals, places);
             }
             if let (Some(secret), Some(props)) =
                 (self.triggers.get(&index), member(trigger, "props"))
             {
-                literals(props, secret, places);
+                values(props, secret, |_| true, places);
             }
         }
     }
 }
 
-/// Adds the places of those members that are there and have no expressions.
-fn literals(of: &Yaml, names: &[String], places: &mut Vec<(Position, Position)>) {
-    let literals = entries(of).iter().filter(|entry| {
+/// Adds the places of those members that are there and are to be left out.
+fn values(
+    of: &Yaml,
+    names: &[String],
+    is_left_out: impl Fn(&Yaml) -> bool,
+    places: &mut Vec<Range<usize>>,
+) {
+    let values = entries(of).iter().filter(|entry| {
         let value = &entry.value;
-        let is_literal = || Template::compile(&value.to_json()).to_literal().is_some();
-        names.contains(&entry.key) && !value.is_null() && is_literal()
+        names.contains(&entry.key) && !value.is_null() && is_left_out(value)
     });
-    places.extend(literals.map(|entry| (entry.value.position, entry.value.end)));
+    places.extend(values.map(|entry| entry.value.bytes.clone()));
+}
+
+fn has_literals(value: &Yaml) -> bool {
+    Template::compile(&value.to_json()).has_literals()
 }
 
 fn entries(yaml: &Yaml) -> &[Entry] {
@@ -102,32 +111,23 @@ fn member<'y>(yaml: &'y Yaml, key: &str) -> Option<&'y Yaml> {
     found.map(|entry| &entry.value)
 }
 
-/// The text with one mark for each of these parts, which are in order. The space behind a part stays.
-fn without(text: &str, places: &[(Position, Position)]) -> String {
+/// The text with one mark for each of these places, which are in order; `None` if it has no such place. The space at the
+/// end of a place stays.
+fn without(text: &str, places: &[Range<usize>]) -> Option<String> {
     let mut left = String::with_capacity(text.len());
     let mut from = 0;
-    for (start, end) in places {
-        let (start, end) = (offset(text, *start), offset(text, *end));
-        // A part of one that is left out already.
-        if start < from {
+    for place in places {
+        let part = text.get(place.clone())?;
+        // A part of one that is left out already, or the same one, by an alias.
+        if place.start < from {
             continue;
         }
-        let part = &text[start..end];
-        left.push_str(&text[from..start]);
+        left.push_str(text.get(from..place.start)?);
         left.push_str(LEFT_OUT);
-        from = start + part.trim_end().len();
+        from = place.start + part.trim_end().len();
     }
-    left.push_str(&text[from..]);
-    left
-}
-
-/// The byte at a place.
-fn offset(text: &str, at: Position) -> usize {
-    let mut lines = text.split_inclusive('\n');
-    let before: usize = lines.by_ref().take(at.line - 1).map(str::len).sum();
-    let line = lines.next().unwrap_or_default();
-    let column = line.char_indices().nth(at.column - 1);
-    before + column.map_or(line.len(), |(byte, _)| byte)
+    left.push_str(text.get(from..)?);
+    Some(left)
 }
 
 #[cfg(test)]
@@ -224,6 +224,45 @@ on_error:
   props: { "password": (secret), text: *x }
 "#;
         assert_eq!(shown, expected);
+    }
+
+    fn shown(text: &str) -> String {
+        let names = vec!["key".to_owned()];
+        let secrets = SecretProps {
+            steps: BTreeMap::from([("send".to_owned(), names.clone())]),
+            triggers: BTreeMap::from([(0, names)]),
+        };
+        secrets.left_out_of(text).unwrap()
+    }
+
+    #[test]
+    fn ends_of_lines_and_marks_of_order_do_not_move_what_is_left_out() {
+        for start in ["", "\u{feff}", "# é\r# more\r\n", "\r\n\r"] {
+            let text = format!(
+                "{start}steps:\r\n- namespace: send\r\n  props: {{ key: hidden-1, after: 1 }}\r\n- namespace: send\n  props:\n    key: |\n    after: 2\n"
+            );
+            let shown = shown(&text);
+            assert!(shown.contains("key: (secret), after: 1 }"), "{shown:?}");
+            assert!(!shown.contains("hidden"), "{shown:?}");
+            assert!(shown.ends_with("after: 2\n"), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_beside_expressions_are_left_out() {
+        let step = "steps:\n- namespace: send\n  props:\n    key: ";
+        let trigger = "triggers:\n- type: source\n  props:\n    key: ";
+        for (text, expected) in [
+            (format!("{step}'{{{{a}}}}'\n"), "'{{a}}'\n"),
+            (format!("{step}'sk-live{{{{a}}}}'\n"), "(secret)\n"),
+            (format!("{step}{{ a: '{{{{b}}}}', c: sk }}\n"), "(secret)\n"),
+            (format!("{trigger}'{{{{a}}}}'\n"), "(secret)\n"),
+            (format!("{trigger}ab{{{{cd\n"), "(secret)\n"),
+        ] {
+            let shown = shown(&text);
+            let (_, value) = shown.split_once("key: ").unwrap();
+            assert_eq!(value, expected, "{text}");
+        }
     }
 
     #[test]

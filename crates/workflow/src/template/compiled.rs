@@ -58,6 +58,11 @@ impl Template {
         compiled_literal(&self.0)
     }
 
+    /// Whether it has something of its own beside expressions.
+    pub fn has_literals(&self) -> bool {
+        has_literals(&self.0)
+    }
+
     /// The value as a file has it.
     pub fn to_source(&self) -> Value {
         compiled_source(&self.0)
@@ -106,6 +111,19 @@ fn object(fields: &Map<String, Value>, compile: impl Fn(&Value) -> Value) -> Val
 fn plain_fields(compiled: &Map<String, Value>) -> &Map<String, Value> {
     let literal = compiled.get(LITERAL).and_then(Value::as_object);
     literal.unwrap_or(compiled)
+}
+
+/// Whether a compiled template has something of its own beside expressions.
+pub fn has_literals(compiled: &Value) -> bool {
+    match compiled {
+        Value::Array(items) => items.iter().any(has_literals),
+        Value::Object(fields) => match fields.get(TEMPLATE).and_then(Value::as_array) {
+            Some(parts) => parts.iter().any(Value::is_string),
+            None => plain_fields(fields).values().any(has_literals),
+        },
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
 }
 
 /// The value of a compiled template as a file has it.
@@ -181,6 +199,25 @@ mod tests {
         let template = Template::literal(&value);
         assert_eq!(template.as_value(), &json!({ "$literal": value }));
         assert_eq!(template.to_literal(), Some(value));
+    }
+
+    #[test]
+    fn what_stands_beside_expressions_is_known() {
+        for (value, has_some) in [
+            (json!(null), false),
+            (json!("{{a}}"), false),
+            (json!("{{a}}{{b}}"), false),
+            (json!({ "a": "{{b}}", "c": [null, "{{d}}"] }), false),
+            (json!("Bearer {{a}}"), true),
+            (json!({ "a": "{{b}}", "c": 1 }), true),
+            (json!({ "$template": "{{b}}" }), false),
+        ] {
+            assert_eq!(
+                Template::compile(&value).has_literals(),
+                has_some,
+                "{value}"
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reading a document.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag, options};
 
@@ -30,7 +30,7 @@ pub struct InvalidYaml {
 }
 
 impl InvalidYaml {
-    fn new(position: Position, message: impl Into<String>) -> Self {
+    pub(crate) fn new(position: Position, message: impl Into<String>) -> Self {
         Self {
             position,
             message: message.into(),
@@ -75,11 +75,12 @@ pub(crate) fn load(text: &str) -> Result<Yaml, InvalidYaml> {
     let mut loader = Loader::default();
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event?;
-        loader.take(event, (position(span.start), position(span.end)))?;
+        let bytes = byte(span.start)..byte(span.end);
+        loader.take(event, position(span.start), bytes)?;
     }
     Ok(loader.root.unwrap_or(Yaml {
         position: Position::START,
-        end: Position::START,
+        bytes: 0..0,
         content: Content::Null,
     }))
 }
@@ -99,6 +100,11 @@ fn position(marker: Marker) -> Position {
         line: marker.line().max(1),
         column: marker.col() + 1,
     }
+}
+
+/// The byte at a place; none that a text has where the parser does not know it.
+fn byte(marker: Marker) -> usize {
+    marker.byte_offset().unwrap_or(usize::MAX)
 }
 
 /// A value with the size of what it is made of.
@@ -133,7 +139,8 @@ impl Loader {
     fn take(
         &mut self,
         event: Event<'_>,
-        (at, end): (Position, Position),
+        at: Position,
+        bytes: Range<usize>,
     ) -> Result<(), InvalidYaml> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
@@ -142,22 +149,22 @@ impl Loader {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let content = content(&text, style, tag.as_deref(), at)?;
-                let scalar = sized(content, text.len(), (at, end));
+                let scalar = sized(content, text.len(), (at, bytes));
                 self.spend(&scalar, at)?;
                 self.keep(anchor, &scalar, at)?;
                 self.add(scalar, at)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 check_tag(tag.as_deref(), "seq", at)?;
-                self.begin(Content::List(Vec::new()), anchor, at)
+                self.begin(Content::List(Vec::new()), anchor, (at, bytes))
             }
             Event::MappingStart(_, anchor, tag) => {
                 check_tag(tag.as_deref(), "map", at)?;
-                self.begin(Content::Map(Vec::new()), anchor, at)
+                self.begin(Content::Map(Vec::new()), anchor, (at, bytes))
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(mut open) => {
-                    open.sized.value.end = end;
+                    open.sized.value.bytes.end = bytes.end;
                     self.keep(open.anchor, &open.sized, at)?;
                     self.add(open.sized, at)
                 }
@@ -178,7 +185,12 @@ impl Loader {
         }
     }
 
-    fn begin(&mut self, content: Content, anchor: usize, at: Position) -> Result<(), InvalidYaml> {
+    fn begin(
+        &mut self,
+        content: Content,
+        anchor: usize,
+        (at, bytes): (Position, Range<usize>),
+    ) -> Result<(), InvalidYaml> {
         if self.open.len() >= DEPTH_MAX {
             let message = format!("values are nested more than {DEPTH_MAX} deep here");
             return Err(InvalidYaml::new(at, message));
@@ -186,7 +198,7 @@ impl Loader {
         if self.open.last().is_some_and(Open::expects_key) {
             return Err(InvalidYaml::new(at, NOT_A_KEY));
         }
-        let sized = sized(content, 0, (at, at));
+        let sized = sized(content, 0, (at, bytes));
         self.spend(&sized, at)?;
         self.open.push(Open {
             sized,
@@ -276,11 +288,15 @@ impl Open {
     }
 }
 
-fn sized(content: Content, text_bytes: usize, (position, end): (Position, Position)) -> Sized {
+fn sized(
+    content: Content,
+    text_bytes: usize,
+    (position, bytes): (Position, Range<usize>),
+) -> Sized {
     Sized {
         value: Yaml {
             position,
-            end,
+            bytes,
             content,
         },
         values: 1,

@@ -1,6 +1,6 @@
 //! A part of a document.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use serde_json::{Map, Number, Value};
 
@@ -28,8 +28,8 @@ impl fmt::Display for Position {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml {
     pub(crate) position: Position,
-    /// The place behind it; in a list or map of lines, that of whatever comes next.
-    pub(crate) end: Position,
+    /// Its bytes of the text; those of a list or map of lines go on to whatever comes next.
+    pub(crate) bytes: Range<usize>,
     pub(crate) content: Content,
 }
 

@@ -51,6 +51,10 @@ pub(super) struct StepCodes<'a> {
     pub(super) is_kept: bool,
 }
 
+/// Told of a step whose code is built anew although its deployment is taken up again.
+const GONE: &str =
+    "the code and packages that the step had are not kept any more; those of now are taken";
+
 /// The component of a step, and a remark about it.
 type Found = (SavedComponent, Option<ArtifactBytes>, Option<String>);
 
@@ -106,13 +110,23 @@ impl Platform {
         namespace: &str,
         step: &Step,
     ) -> Result<(ComponentId, Remarks), PlatformError> {
-        let (component, artifact, remark) = match self.restored_step(codes, namespace).await? {
+        let restored = self.restored_step(codes, namespace).await?;
+        let is_restored = restored.is_some();
+        let (component, artifact, remark) = match restored {
             Some(component) => (component, None, None),
-            None => self.found_step(codes, namespace, step).await?,
+            None => {
+                let (component, artifact, remark) = self.found_step(codes, namespace, step).await?;
+                let was_kept = codes
+                    .restored
+                    .is_some_and(|restored| restored.steps.contains_key(namespace));
+                let gone = was_kept.then(|| GONE.to_owned());
+                (component, artifact, remark.or(gone))
+            }
         };
         let leniency = Leniency {
             lacks_accounts: codes.lacks_accounts,
-            is_other_version: remark.is_some(),
+            // It was accepted then.
+            is_other_version: remark.is_some() || is_restored,
         };
         let mut remarks: Remarks = remark
             .map(|remark| (Severity::Note, remark))

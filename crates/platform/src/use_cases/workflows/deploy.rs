@@ -106,12 +106,14 @@ impl Platform {
                 return Err(error);
             }
         };
-        let (action, id) = match &folder.restores {
-            Some(restored) => (AuditAction::WorkflowRollBack, &restored.id),
-            None => (AuditAction::WorkflowDeploy, &workflow.deployment_id),
+        let deployment = workflow.deployment_id.as_str();
+        let act = match &folder.restores {
+            Some(restored) => Act::on_workflow(AuditAction::WorkflowRollBack, &workflow)
+                .with("restored_id", restored.id.as_str()),
+            None => Act::on_workflow(AuditAction::WorkflowDeploy, &workflow),
         };
-        let act = Act::on_workflow(action, &workflow).with("deployment_id", id.as_str());
-        self.record(caller, act).await;
+        self.record(caller, act.with("deployment_id", deployment))
+            .await;
         self.drop_left_sources(caller, &sources).await;
         Ok(DeployedWorkflow {
             workflow: self.workflow_view(workflow).await?,

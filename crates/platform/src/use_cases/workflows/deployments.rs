@@ -1,14 +1,18 @@
 //! The deployments of a workflow: their list, the steps, blocks and files of one of them, and the way back to it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use headwater_model::{
-    id::{ComponentId, DeploymentId, WorkflowId},
+    id::{DeploymentId, WorkflowId},
     page::{Page, PageRequest},
+    prop::PropDefinition,
     time::EpochMs,
 };
-use headwater_store::{Deployment, Workflow, WorkflowState};
-use headwater_workflow::definition::{Definition, SecretProps, TriggerConfig};
+use headwater_store::{Deployment, Source, Workflow, WorkflowState};
+use headwater_workflow::definition::{Definition, NodeKind, SecretProps, TriggerConfig};
 use serde::Deserialize;
 
 use super::{
@@ -98,7 +102,7 @@ impl Platform {
         let deployment = self.deployment_of(id, deployment_id).await?;
         let content = Content::of(&deployment)?;
         let definition = content.definition()?;
-        let secrets = self.secrets_of_steps(&content).await?;
+        let secrets = self.secrets_of_steps(&content, &definition).await?;
         Ok(DeploymentView {
             deployment: DeploymentSummary::of(&deployment, &workflow),
             nodes: outline::of(&definition, &secrets),
@@ -106,8 +110,8 @@ impl Platform {
         })
     }
 
-    /// The texts of a deployment's files by their paths; none if they are not kept. `workflow.yaml` is without the literal
-    /// values of secret props and the tokens of triggers.
+    /// The texts of a deployment's files by their paths; none if they are not kept. `workflow.yaml` is without values that may
+    /// be secret, and without the tokens of triggers.
     ///
     /// # Errors
     /// As [`Platform::workflow_deployment`].
@@ -125,7 +129,7 @@ impl Platform {
         }
         let definition = content.definition()?;
         let secrets = SecretProps {
-            steps: self.secrets_of_steps(&content).await?,
+            steps: self.secrets_of_steps(&content, &definition).await?,
             triggers: self.secrets_of_triggers(&content, &definition).await?,
         };
         let mut files = Arc::unwrap_or_clone(content.files);
@@ -141,7 +145,7 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` as above, `Conflict` when new runs follow that deployment already or its files are not kept, otherwise
-    /// those of [`Platform::deploy_workflow`]; the workflow is as it was.
+    /// those of [`Platform::deploy_workflow`], as which it may leave sources of triggers updated.
     pub async fn roll_back_workflow(
         self: &Arc<Self>,
         caller: &Caller,
@@ -178,21 +182,31 @@ impl Platform {
         found.ok_or_else(|| PlatformError::not_found("deployment", deployment_id))
     }
 
-    /// The names of secret props by the namespaces of their steps.
+    /// The names of props that may be secret, by the namespaces of their steps: of a step that is switched off, and of one
+    /// whose component is gone, all.
     async fn secrets_of_steps(
         &self,
         content: &Content,
+        definition: &Definition,
     ) -> Result<BTreeMap<String, Vec<String>>, PlatformError> {
         let mut secrets = BTreeMap::new();
-        for (namespace, id) in &content.steps {
-            let names = self.secrets_of(id).await?.unwrap_or_default();
-            secrets.insert(namespace.clone(), names);
+        for (_, node) in definition.paths() {
+            let NodeKind::Step(step) = &node.kind else {
+                continue;
+            };
+            let namespace = node.namespace.as_str();
+            let component = match content.steps.get(namespace) {
+                Some(id) => self.core.store.component(id).await?,
+                None => None,
+            };
+            let props = component.map(|component| component.description.props);
+            let names = undisclosed(step.props.keys(), props.iter().flatten());
+            secrets.insert(namespace.to_owned(), names);
         }
         Ok(secrets)
     }
 
-    /// The names of secret props of the triggers' sources, by the places of the triggers. All props of a source that is
-    /// gone may be secret.
+    /// The names of props that may be secret, by the places of the triggers, as the sources declare them now.
     async fn secrets_of_triggers(
         &self,
         content: &Content,
@@ -208,23 +222,58 @@ impl Platform {
                 Some(source) => self.core.store.source(source).await?,
                 None => None,
             };
-            let names = match source {
-                Some(source) => self.secrets_of(&source.spec.component_id).await?,
-                None => None,
+            let props = match source {
+                Some(source) => self.declared_by(source).await?,
+                None => Vec::new(),
             };
-            let names = names.unwrap_or_else(|| trigger.props.keys().cloned().collect());
+            let names = undisclosed(trigger.props.keys(), &props);
             secrets.insert(index, names);
         }
         Ok(secrets)
     }
 
-    /// The names of a component's secret props, if it is there.
-    async fn secrets_of(&self, id: &ComponentId) -> Result<Option<Vec<String>>, PlatformError> {
-        let component = self.core.store.component(id).await?;
-        Ok(component.map(|component| {
-            let props = component.description.props.into_iter();
-            let secret = props.filter(|prop| prop.is_secret());
-            secret.map(|prop| prop.name).collect()
-        }))
+    /// The props of a source that is there: its component's, and those that were computed.
+    async fn declared_by(&self, source: Source) -> Result<Vec<PropDefinition>, PlatformError> {
+        let component = self.core.store.component(&source.spec.component_id).await?;
+        let mut props = component.map_or_else(Vec::new, |component| component.description.props);
+        props.extend(source.spec.dynamic_props);
+        Ok(props)
+    }
+}
+
+/// The names of values that are not shown: all but those of props that are declared and not secret.
+fn undisclosed<'p>(
+    names: impl IntoIterator<Item = &'p String>,
+    declared: impl IntoIterator<Item = &'p PropDefinition>,
+) -> Vec<String> {
+    let declared = declared.into_iter();
+    let open: BTreeSet<&str> = declared
+        .filter(|prop| !prop.is_secret())
+        .map(|prop| prop.name.as_str())
+        .collect();
+    let names = names.into_iter();
+    let names = names.filter(|name| !open.contains(name.as_str()));
+    names.cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn prop(definition: Value) -> PropDefinition {
+        serde_json::from_value(definition).unwrap()
+    }
+
+    #[test]
+    fn only_values_of_props_that_are_declared_open_are_shown() {
+        let names = ["open", "hidden", "unknown"].map(str::to_owned);
+        let declared = [
+            prop(json!({"name": "open", "type": "string"})),
+            prop(json!({"name": "hidden", "type": "string", "secret": true})),
+        ];
+        assert_eq!(undisclosed(&names, &declared), ["hidden", "unknown"]);
+        assert_eq!(undisclosed(&names, &[]), names);
     }
 }

@@ -9,7 +9,7 @@ use headwater_workflow::{
         Parallel, Step, StepCode, Template,
     },
     path::Path,
-    template::{compiled_literal, compiled_source},
+    template::{compiled_source, has_literals},
 };
 use serde_json::{Map, Value, json};
 
@@ -139,7 +139,7 @@ fn props(step: &Step, secrets: &[String]) -> (Map<String, Value>, Vec<String>) {
     let mut left_out = Vec::new();
     let mut props = Map::new();
     for (name, compiled) in &step.props {
-        let is_secret = secrets.contains(name) && compiled_literal(compiled).is_some();
+        let is_secret = secrets.contains(name) && has_literals(compiled);
         let value = match is_secret {
             true => {
                 left_out.push(name.clone());

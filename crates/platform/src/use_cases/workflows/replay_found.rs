@@ -55,7 +55,8 @@ pub struct FoundRunsReplayed {
 
 impl Platform {
     /// Replays what a filter finds whole, oldest first: the newest [`REPLAYED_RUNS_MAX`] runs, as
-    /// [`Platform::replay_run`] does. Those that do not allow it are left and told.
+    /// [`Platform::replay_run`] does. Those that do not allow it are left and told. Goes on to its end if the caller goes
+    /// away.
     ///
     /// # Errors
     /// Those of [`Platform::find_runs`].
@@ -64,7 +65,7 @@ impl Platform {
         caller: &Caller,
         request: &ReplayFoundRuns,
     ) -> Result<FoundRunsReplayed, PlatformError> {
-        let (mut ids, mut all) = self.found_to_replay(caller, request).await?;
+        let (ids, all) = self.found_to_replay(caller, request).await?;
         if request.is_dry {
             return Ok(all);
         }
@@ -72,22 +73,40 @@ impl Platform {
             from: None,
             is_same: request.is_same,
         };
+        let (platform, caller) = (Arc::clone(self), caller.clone());
+        let replayed = async move { Ok(platform.replay_all(&caller, (ids, all), &replay).await) };
+        self.core.to_the_end(replayed).await
+    }
+
+    /// Replays runs, the last first.
+    async fn replay_all(
+        &self,
+        caller: &Caller,
+        (mut ids, mut all): (Vec<InvocationId>, FoundRunsReplayed),
+        replay: &RunReplay,
+    ) -> FoundRunsReplayed {
         ids.reverse();
         for (at, id) in ids.iter().enumerate() {
-            let Err(error) = self.replay_run(caller, id, &replay).await else {
+            let replayed = match self.core.stopping.is_cancelled() {
+                true => Err(PlatformError::Unavailable(
+                    "the node is stopping".to_owned(),
+                )),
+                false => self.replay_run(caller, id, replay).await.map(drop),
+            };
+            let Err(error) = replayed else {
                 all.replayed += 1;
                 continue;
             };
             all.refused += 1;
             if all.reasons.len() < TOLD_MAX {
-                all.reasons.push((id.clone(), error.to_string()));
+                all.reasons.push((id.clone(), error.told()));
             }
             if is_for_all(&error) {
                 all.untried = (ids.len() - at - 1) as u64;
                 break;
             }
         }
-        Ok(all)
+        all
     }
 
     /// The runs that can be replayed, newest first, counted.

@@ -6,6 +6,7 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
+use headwater_model::time::EpochMs;
 use headwater_platform::{FoundReplayed, REPLAYED_FOUND_MAX, ReplayFound};
 use maud::{Markup, html};
 
@@ -19,8 +20,10 @@ use crate::{
         confirm::{Question, confirm_busy},
         empty::empty,
         text::{self, counted, grouped},
+        time,
     },
     problem::Problem,
+    query::{since, until},
     reply::{Page, PageReply, Section},
     state::Ui,
     visit::Visitor,
@@ -37,10 +40,28 @@ pub(super) fn address(visitor: &Visitor, wanted: &Wanted) -> String {
     format!("{address}{joint}after={after}")
 }
 
-/// The search of the address, up to now.
-fn wanted(visitor: &Visitor) -> Wanted {
+/// The search of the address, as it is written and up to now.
+fn wanted(visitor: &Visitor) -> (Wanted, Wanted) {
     let (_, query) = visitor.location.split_once('?').unwrap_or_default();
-    Wanted::parse(query).at(visitor.now_ms)
+    let written = Wanted::parse(query);
+    (written.clone(), written.at(visitor.now_ms))
+}
+
+/// The conditions as they are written, with times as moments.
+fn conditions(written: &Wanted, now_ms: EpochMs) -> Markup {
+    let moment = |name: &str, value: &str| match name {
+        "since" => since(value, now_ms),
+        "until" => until(value, now_ms),
+        _ => None,
+    };
+    html! {
+        dl.facts {
+            @for (name, value) in written.fields() {
+                dt { (name) }
+                dd { @match moment(name, value) { Some(moment) => (time::exact(moment)), None => code { (text::visible(value)) } } }
+            }
+        }
+    }
 }
 
 async fn replay(
@@ -59,9 +80,9 @@ async fn replay(
 
 /// Asks, with the number of events and those who get them.
 pub(crate) async fn ask(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
-    let wanted = wanted(&visitor);
+    let (written, wanted) = wanted(&visitor);
     let would = replay(&ui, &visitor, &wanted, true).await?;
-    let back = views::address(&visitor, &wanted);
+    let back = views::address(&visitor, &written);
     if would.replayed.count == 0 {
         let (title, reason) = match would.found {
             0 => ("Send again", "No kept event is like this."),
@@ -89,8 +110,8 @@ pub(crate) async fn ask(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRepl
     let question = Question {
         title: &title,
         consequences: html! {
-            dl.facts { @for (name, value) in wanted.fields() { dt { (name) } dd { code { (text::visible(value)) } } } }
-            @if wanted.fields().len() == 1 { p { "Nothing else narrows it: these are all that are kept" @if visitor.workspace.is_some() { " of the workspace" } "." } }
+            @if written.filters() { (conditions(&written, visitor.now_ms)) }
+            @else { p { "Nothing narrows it: these are all that are kept" @if visitor.workspace.is_some() { " of the workspace" } "." } }
             (bound(&would))
             (consequences(&would.replayed))
         },
@@ -108,7 +129,7 @@ pub(crate) async fn submit(
     State(ui): State<Arc<Ui>>,
     visitor: Visitor,
 ) -> Result<Response, Problem> {
-    let wanted = wanted(&visitor);
+    let (written, wanted) = wanted(&visitor);
     let done = replay(&ui, &visitor, &wanted, false).await?;
     let replayed = &done.replayed;
     let title = told(replayed);
@@ -119,12 +140,13 @@ pub(crate) async fn submit(
             dt { "Found" } dd { (grouped(done.found)) }
             dt { "Sent again" } dd { (grouped(replayed.count)) }
             dt { "To nobody" } dd { (grouped(replayed.unheard)) @if replayed.unheard > 0 { ": nobody listens to them, or nobody that is active and has room" } }
-            dt { "Gone" } dd { (grouped(replayed.gone)) @if replayed.gone > 0 { ": retention has taken them meanwhile" } }
+            dt { "Gone" } dd { (grouped(replayed.gone)) @if replayed.gone > 0 { ": they or their emitters were deleted meanwhile, or retention has taken them" } }
+            @if let Some(reason) = &replayed.reason { dt { "Not sent" } dd { (grouped(replayed.untried)) ": " (text::sentence(reason)) } }
         }
         @if !replayed.listeners.is_empty() || replayed.others > 0 { h2 { "Listeners" } (listeners(replayed)) }
         @if replayed.has_more { p { "An event has more than 1,000 subscriptions; those behind them get nothing." } }
         (rest(&visitor, &wanted, &done))
-        p { a.button href=(views::address(&visitor, &wanted)) { "Go back to the list" } }
+        p { a.button href=(views::address(&visitor, &written)) { "Go back to the list" } }
     };
     Ok(Page::of(Section::Events, "Sent again", body).into_response())
 }

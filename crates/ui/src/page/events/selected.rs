@@ -185,5 +185,27 @@ pub(super) fn told(replayed: &EventsReplayed) -> String {
     if left_out > 0 {
         told += &format!("; {} left out", counted(left_out, "was", "were"));
     }
+    if let Some(reason) = &replayed.reason {
+        let untried = counted(replayed.untried, "was", "were");
+        told += &format!("; {untried} not sent: {reason}");
+    }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_were_not_sent_are_told_with_the_reason() {
+        let replayed = EventsReplayed {
+            count: 1,
+            others: 1,
+            untried: 2,
+            reason: Some("it broke".to_owned()),
+            ..EventsReplayed::default()
+        };
+        let expected = "1 event is sent again to 1 listener; 2 were not sent: it broke";
+        assert_eq!(told(&replayed), expected);
+    }
 }

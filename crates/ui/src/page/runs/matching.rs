@@ -6,8 +6,10 @@ use axum::{
     extract::{Query, State},
     response::{IntoResponse as _, Response},
 };
+use headwater_model::id::InvocationId;
 use headwater_platform::{FoundRunsReplayed, REPLAYED_RUNS_MAX, ReplayFoundRuns, RunSearchFilter};
 use maud::{Markup, html};
+use url::form_urlencoded::{self, Serializer};
 
 use super::{filter::Wanted, selected::replay};
 use crate::{
@@ -79,12 +81,26 @@ impl Act {
 
     /// The list of what the filter finds.
     fn list(&self) -> String {
-        let (_, query) = self.address.split_once('?').unwrap_or_default();
-        let kept = url::form_urlencoded::parse(query.as_bytes());
-        let kept = kept.filter(|(name, _)| !matches!(&**name, ACT | BEHIND));
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        format!("/runs?{}", query.extend_pairs(kept).finish())
+        let query = without(&self.address, &[ACT, BEHIND]).finish();
+        format!("/runs?{query}")
     }
+
+    /// The same question about the runs behind one: up to the same moment.
+    fn behind(&self, run: &InvocationId) -> String {
+        let mut query = without(&self.address, &[BEHIND]);
+        let query = query.append_pair(BEHIND, run.as_str()).finish();
+        format!("/runs/replay?{query}")
+    }
+}
+
+/// The query of an address without some of its parameters.
+fn without(address: &str, names: &[&str]) -> Serializer<'static, String> {
+    let (_, query) = address.split_once('?').unwrap_or_default();
+    let kept = form_urlencoded::parse(query.as_bytes());
+    let kept = kept.filter(|(name, _)| !names.contains(&&**name));
+    let mut query = Serializer::new(String::new());
+    query.extend_pairs(kept);
+    query
 }
 
 /// Asks, with the number of runs.
@@ -106,7 +122,7 @@ pub(crate) async fn ask(
                 p { "Runs of workflows that have ended can; runs of sources keep no event." }
                 p { a href=(back) { "Go back to the list" } }
             }))
-            (rest(&visitor, &would))
+            (rest(&act, &would))
         };
         return Ok(Page::of(Section::Runs, "Run again", body));
     }
@@ -161,7 +177,7 @@ pub(crate) async fn submit(
             ul.rows { @for (id, reason) in &done.reasons { li { a href={ "/runs/" (id) } { code { (id) } } ": " (text::sentence(reason)) } } }
             @if done.refused > done.reasons.len() as u64 { p { "and " (counted(done.refused - done.reasons.len() as u64, "other", "others")) } }
         }
-        (rest(&visitor, &done))
+        (rest(&act, &done))
         p { a.button href=(act.list()) { "Go back to the list" } }
     };
     Ok(Page::of(Section::Runs, title.clone(), body).into_response())
@@ -179,10 +195,29 @@ fn bound(all: &FoundRunsReplayed) -> String {
 }
 
 /// The way to the older ones.
-fn rest(visitor: &Visitor, all: &FoundRunsReplayed) -> Markup {
+fn rest(act: &Act, all: &FoundRunsReplayed) -> Markup {
     html! {
         @if let Some(next) = &all.next {
-            p { a href=(visitor.with(&[(BEHIND, Some(next.as_str()))])) { "Go on with the older ones" } }
+            p { a href=(act.behind(next)) { "Go on with the older ones" } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::time::EpochMs;
+
+    use super::*;
+
+    #[test]
+    fn the_way_to_older_runs_keeps_the_moment_of_the_question() {
+        let act = Act {
+            request: ReplayFoundRuns::default(),
+            address: "/runs/replay?status=failed&act=replay-same&behind=inv_1&until=17".to_owned(),
+        };
+        assert_eq!(act.list(), "/runs?status=failed&until=17");
+        let run = InvocationId::new(EpochMs(1), 1);
+        let behind = "/runs/replay?status=failed&act=replay-same&until=17&behind=";
+        assert_eq!(act.behind(&run), format!("{behind}{run}"));
     }
 }

@@ -212,7 +212,7 @@ impl<'a> Table<'a> {
                     (health_state(view, health))
                     @if let Some(since) = health.failing_since_ms { " " span.note { "since " (time::ago(since, now_ms)) } }
                 }
-                td data-label="App" { @if !apps.is_empty() { (text::line(&apps)) } }
+                td.app data-label="App" { @if !apps.is_empty() { (text::line(&apps)) } }
                 td.spare data-label="Component" { @if let Some(description) = description { (component::link(view, description)) } }
                 td data-label="Runs on" { (shown.triggers()) }
                 td data-label="Last run" { (last_run(health, now_ms)) }

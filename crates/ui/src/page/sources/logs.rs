@@ -96,7 +96,7 @@ fn row(event: &Event) -> Markup {
     html! { li class=(level(line.level).1) data-row=(event.id) { (columns(event.run_id.as_ref(), &line)) } }
 }
 
-/// A line that is no event yet.
+/// A line that is not an event yet.
 fn open_row(run: &InvocationId, line: &LogLine) -> Markup {
     html! { li class=(level(line.level).1) { (columns(Some(run), line)) } }
 }

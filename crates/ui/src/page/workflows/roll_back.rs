@@ -74,7 +74,7 @@ fn page(
             }
             p {
                 "Triggers stay on or off as they are, and keep their addresses; one that the current deployment does not have gets a new address. "
-                "The sources of triggers are updated, deployed or deleted as its " code { "workflow.yaml" } " says. If any of that fails, the current deployment stays."
+                "The sources of triggers are updated, deployed or deleted as its " code { "workflow.yaml" } " says. If any of that fails, the current deployment stays; a source that was updated before stays updated."
             }
             p.note { "The folder on your disk stays as it is: the next " code { "headwater workflows deploy" } " deploys that again." }
         },

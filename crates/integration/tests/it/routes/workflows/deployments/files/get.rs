@@ -14,6 +14,10 @@ triggers:
 steps:
 - namespace: one
   props: { who: "{{steps.trigger.event.name}}", password: hidden-word }
+- namespace: off
+  uses: ./one/entry.js
+  disabled: true
+  props: { password: hidden-too }
 "#;
 const CODE: &str = "export default { props: { who: { type: 'string' }, \
     password: { type: 'string', secret: true } }, run() {} };";
@@ -32,7 +36,8 @@ async fn files_of_a_deployment_are_shown_without_secrets() {
     let files = node.get(&of_one).await.is(200).data();
     let shown = YAML
         .replace("hidden-token", "(secret)")
-        .replace("hidden-word", "(secret)");
+        .replace("hidden-word", "(secret)")
+        .replace("hidden-too", "(secret)");
     assert_eq!(files["workflow.yaml"], shown);
     assert_eq!(files["one/entry.js"], CODE);
     assert_eq!(files["README.md"], "# <i>Orders</i>\n");

@@ -492,6 +492,8 @@ async fn accounts_that_are_refused_come_first() {
     for _ in 0..3 {
         ids.push(connected(&world, &endpoint, json!(3600)).await);
     }
+    // Of one moment: only their order is known.
+    ids.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
     let refused = Health {
         status: HealthStatus::Refused,
         reason: None,

@@ -22,7 +22,7 @@ async fn a_run_that_succeeds_shows_that_an_account_is_good() {
     }
     let sources = shown("/sources").await;
     for cell in [
-        "<td data-label=\"App\"><bdi>shop</bdi></td>",
+        "data-label=\"App\"><bdi>shop</bdi></td>",
         "><bdi>Uses</bdi> <bdi>0.0.1</bdi></a></td>",
     ] {
         assert!(sources.contains(cell), "{cell}: {sources}");

@@ -83,7 +83,7 @@ async fn ids_of_every_kind_lead_to_their_things_for_their_owner_alone() {
         (deployment, format!("{base}/versions/{deployment}")),
         (
             of_workflow.as_str(),
-            format!("{workflow}/steps?deployment={of_workflow}"),
+            format!("{workflow}/deployments/{of_workflow}"),
         ),
         (id(&key), format!("/settings/keys?key={}", id(&key))),
         (run.as_str(), format!("/runs/{run}")),

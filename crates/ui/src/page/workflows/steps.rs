@@ -69,7 +69,7 @@ pub(crate) async fn show(
         }
         h2 { "Files" }
         @let page = format!("{}/deployments/{}", shown.base(), deployment.id);
-        ul {
+        ul.files {
             @for file in &view.files {
                 @let query: String = byte_serialize(file.as_bytes()).collect();
                 li { a href={ (page) "?file=" (query) "#file" } { (text::line(file)) } }

@@ -146,7 +146,7 @@ fn general() -> Vec<Route> {
         page("/search/names", SignedIn, FINDING),
         page("/events", SignedIn, &["search_events", "list_event_views"]),
         page("/events/export", SignedIn, &["search_events"]),
-        page("/events/replay", SignedIn, &["replay_events"]),
+        page("/events/replay", SignedIn, &["search_events"]),
         post("/events/replay", SignedIn, &["replay_events"]),
         page("/events/selected", Owner, &["show_source_event"]),
         post("/events/selected", Owner, &["replay_events"]),

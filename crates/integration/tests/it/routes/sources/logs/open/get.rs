@@ -15,12 +15,13 @@ use crate::{
 async fn lines_are_there_while_their_run_goes_on_and_once_when_it_has_ended() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let go_on = Arc::new(Notify::new());
-    let until = Arc::clone(&go_on);
+    let (arrived, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let waits = (Arc::clone(&arrived), Arc::clone(&go_on));
     receiver.answer_later(move |_| {
-        let until = Arc::clone(&until);
+        let (arrived, go_on) = waits.clone();
         async move {
-            until.notified().await;
+            arrived.notify_one();
+            go_on.notified().await;
             Reply::status(200)
         }
     });
@@ -35,7 +36,7 @@ async fn lines_are_there_while_their_run_goes_on_and_once_when_it_has_ended() {
     let run = format!("{}/run", source.path());
     let running = async { node.post(&run, json!({})).await.is(200).data() };
     let looking = async {
-        receiver.until(|received| received.len() == 1).await;
+        arrived.notified().await;
         // The line was logged before the request; the runner hears of it in that order.
         let open = loop {
             let open = node.get(&path).await.is(200).data();

@@ -10,8 +10,8 @@ use axum::{
 use headwater_model::{
     event_search::EventPlace,
     id::{
-        AccountId, DeliveryId, InvocationId, KeyId, SessionId, SourceId, UserId, WebhookId,
-        WorkflowId,
+        AccountId, DeliveryId, DeploymentId, InvocationId, KeyId, SessionId, SourceId, UserId,
+        WebhookId, WorkflowId,
     },
 };
 
@@ -65,6 +65,23 @@ impl Named for DeliveryId {
     const KIND: &'static str = "delivery";
 }
 
+impl Named for DeploymentId {
+    const KIND: &'static str = "deployment";
+}
+
+/// Both ids of an address that has two: of a thing, and of something of it.
+pub(crate) async fn both<A: FromStr + Named, B: FromStr + Named>(
+    parts: &mut Parts,
+) -> Result<(A, B), Problem> {
+    let texts = parts.extract::<Path<(String, String)>>().await;
+    let (of, id) = texts.map(|Path(texts)| texts).unwrap_or_default();
+    Ok((parsed(&of)?, parsed(&id)?))
+}
+
+fn parsed<T: FromStr + Named>(text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|_| Problem::not_found(T::KIND, text))
+}
+
 impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
@@ -73,9 +90,6 @@ impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {
         let texts = texts.map(|Path(texts)| texts).unwrap_or_default();
         let text = texts.into_iter().find(|(name, _)| name == "id");
         let text = text.map(|(_, id)| id).unwrap_or_default();
-        let id = text
-            .parse()
-            .map_err(|_| Problem::not_found(T::KIND, &text))?;
-        Ok(Self(id))
+        Ok(Self(parsed(&text)?))
     }
 }

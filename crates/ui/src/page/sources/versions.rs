@@ -4,8 +4,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use axum::{
-    RequestPartsExt as _,
-    extract::{FromRequestParts, Path, State},
+    extract::{FromRequestParts, State},
     http::request::Parts,
 };
 use headwater_model::{
@@ -30,7 +29,7 @@ use crate::{
         state::{Tone, state},
         text, time,
     },
-    path::PathId,
+    path::{self, PathId},
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -51,14 +50,7 @@ impl<S: Send + Sync> FromRequestParts<S> for VersionPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let texts = parts.extract::<Path<(String, String)>>().await;
-        let (source, deployment) = texts.map(|Path(texts)| texts).unwrap_or_default();
-        let source = source
-            .parse()
-            .map_err(|_| Problem::not_found("source", &source))?;
-        let deployment = deployment
-            .parse()
-            .map_err(|_| Problem::not_found("deployment", &deployment))?;
+        let (source, deployment) = path::both(parts).await?;
         Ok(Self { source, deployment })
     }
 }

@@ -7,8 +7,7 @@ use std::{
 };
 
 use axum::{
-    RequestPartsExt as _,
-    extract::{FromRequestParts, Path, State},
+    extract::{FromRequestParts, State},
     http::request::Parts,
 };
 use headwater_model::id::{DeploymentId, WorkflowId};
@@ -26,6 +25,7 @@ use crate::{
         text::{self, bytes, counted},
         time,
     },
+    path,
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -48,14 +48,7 @@ impl<S: Send + Sync> FromRequestParts<S> for DeploymentPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let texts = parts.extract::<Path<(String, String)>>().await;
-        let (workflow, deployment) = texts.map(|Path(texts)| texts).unwrap_or_default();
-        let workflow = workflow
-            .parse()
-            .map_err(|_| Problem::not_found("workflow", &workflow))?;
-        let deployment = deployment
-            .parse()
-            .map_err(|_| Problem::not_found("deployment", &deployment))?;
+        let (workflow, deployment) = path::both(parts).await?;
         Ok(Self {
             workflow,
             deployment,

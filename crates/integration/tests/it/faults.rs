@@ -98,7 +98,9 @@ async fn a_cluster_loses_nothing_and_does_nothing_twice() {
 /// Compares what was accepted with what is there.
 async fn judge(node: &Node, sources: &Sources, receiver: &Receiver, sent: &Sent) -> Verdict {
     let events = node
-        .events_until(&sources.inbox, |events| events.len() >= sent.ids.len())
+        .events_until(&sources.inbox, |events| {
+            verdict::has_all(&sent.ids, verdict::ids(&payloads(events)))
+        })
         .await;
     let mut verdict = Verdict::default();
     let log = verdict::ids(&payloads(&events));
@@ -114,7 +116,7 @@ async fn judge(node: &Node, sources: &Sources, receiver: &Receiver, sent: &Sent)
     let heard = verdict::ids(&payloads(&node.events(&sources.listening).await));
     verdict.in_order("the source that listens", &log, &heard);
     let received = receiver
-        .until(|all| verdict::received(all).len() >= sent.ids.len())
+        .until(|all| verdict::has_all(&sent.ids, verdict::received(all)))
         .await;
     verdict.at_least_once("the webhook", &sent.ids, &verdict::received(&received));
     verdict.counted(&payloads(&node.events(&sources.ticks).await));

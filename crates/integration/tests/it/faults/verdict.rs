@@ -91,6 +91,12 @@ impl Verdict {
     }
 }
 
+/// Whether all that was sent has come. Their number would not tell: some may have come twice, while others wait until the
+/// lease of a node that was lost has expired.
+pub(super) fn has_all(sent: &BTreeSet<u64>, found: Vec<u64>) -> bool {
+    BTreeSet::from_iter(found).is_superset(sent)
+}
+
 /// The ids of what the inbox emitted.
 pub(super) fn ids(events: &[Value]) -> Vec<u64> {
     let ids = events.iter().map(|event| event["id"].as_u64());

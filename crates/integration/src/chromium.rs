@@ -128,6 +128,17 @@ pub struct Tab<'a> {
 impl Chromium {
     /// Starts a browser.
     pub async fn start() -> Self {
+        Self::with_flags(&[]).await
+    }
+
+    /// A browser that reaches the node at the address that it says it has, which is one of HTTP without a port.
+    pub async fn reaching(url: &str, node: &Node) -> Self {
+        let host = url.trim_start_matches("http://");
+        let mapped = format!("MAP {host}:80 {}", node.address());
+        Self::with_flags(&[format!("--host-resolver-rules={mapped}")]).await
+    }
+
+    async fn with_flags(flags: &[String]) -> Self {
         let (process, port) = tokio::task::spawn_blocking(chromedriver).await.unwrap();
         let profile = Profile::new();
         let mut capabilities = DesiredCapabilities::chrome();
@@ -141,7 +152,9 @@ impl Chromium {
         ] {
             capabilities.add_arg(argument).unwrap();
         }
-        capabilities.add_arg(&profile.flag()).unwrap();
+        for flag in flags.iter().chain([&profile.flag()]) {
+            capabilities.add_arg(flag).unwrap();
+        }
         capabilities.set_binary(BROWSER).unwrap();
         capabilities.set("browserName", BROWSER_NAME).unwrap();
         let url = format!("http://127.0.0.1:{port}");

@@ -1,12 +1,16 @@
 //! Webhooks and the rules of delivering to them (docs/guide/webhooks.md).
 
 mod answer;
+mod cause;
 
 use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::answer::{AnswerKind, AttemptFailure, InvalidAnswerKind};
+pub use self::{
+    answer::{AnswerKind, AttemptFailure, InvalidAnswerKind},
+    cause::AttemptCause,
+};
 use crate::{duration, time::EpochMs};
 
 /// A delivery that was not taken within this time has failed.

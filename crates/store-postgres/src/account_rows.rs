@@ -28,8 +28,8 @@ pub(crate) async fn create(connection: &Connection, account: &Account) -> Result
     connection
         .execute(
             "INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
-                 health, health_reason, checked_at, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+                 health, health_reason, checked_at, created_at, updated_at, renewed_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
             &[
                 &account.id.as_str(),
                 &account.owner.user_id.as_str(),
@@ -46,6 +46,7 @@ pub(crate) async fn create(connection: &Connection, account: &Account) -> Result
                 &account.health.checked_at.map(signed),
                 &signed(account.created_at),
                 &signed(account.updated_at),
+                &account.credentials.renewed_at.map(signed),
             ],
         )
         .await
@@ -61,7 +62,8 @@ pub(crate) async fn reconnect(
     let written = connection
         .execute(
             "UPDATE accounts SET name = $1, sealed = $2, expires_at = $3, renewable = $4, renew_at = $5, version = version + 1,
-             health = $6, health_reason = $7, checked_at = $8, updated_at = $9 WHERE id = $10",
+             health = $6, health_reason = $7, checked_at = $8, updated_at = $9, renewed_at = $11
+             WHERE id = $10",
             &[
                 &account.name,
                 &account.credentials.sealed.0,
@@ -73,6 +75,7 @@ pub(crate) async fn reconnect(
                 &account.health.checked_at.map(signed),
                 &signed(account.updated_at),
                 &account.id.as_str(),
+                &account.credentials.renewed_at.map(signed),
             ],
         )
         .await;
@@ -83,7 +86,7 @@ pub(crate) async fn renew(connection: &Connection, renewal: &Renewal) -> Result<
     let written = connection
         .execute(
             "UPDATE accounts SET sealed = $1, expires_at = $2, renewable = $3, renew_at = $4, version = version + 1,
-             health = $5, health_reason = $6, checked_at = $7, updated_at = $8, name = coalesce($11, name)
+             health = $5, health_reason = $6, checked_at = $7, updated_at = $8, name = coalesce($11, name), renewed_at = $12
              WHERE id = $9 AND version = $10",
             &[
                 &renewal.credentials.sealed.0,
@@ -97,6 +100,7 @@ pub(crate) async fn renew(connection: &Connection, renewal: &Renewal) -> Result<
                 &renewal.id.as_str(),
                 &signed(renewal.version),
                 &renewal.name,
+                &renewal.credentials.renewed_at.map(signed),
             ],
         )
         .await;
@@ -196,6 +200,7 @@ fn account(row: &Row) -> Result<Account, StoreError> {
             expires_at: unsigned_opt(row, "expires_at")?,
             renewable: get(row, "renewable")?,
             renew_at: unsigned_opt(row, "renew_at")?,
+            renewed_at: unsigned_opt(row, "renewed_at")?,
         },
         version: unsigned(row, "version")?,
         health: Health {

@@ -215,6 +215,8 @@ async fn a_member_joins_a_database_of_the_version_before() {
         DROP TABLE cluster_marks;
         ALTER TABLE runs DROP COLUMN starts, DROP COLUMN time_limit_ms, DROP COLUMN response_status,
             DROP COLUMN response_bytes, DROP COLUMN changed, DROP COLUMN changed_keys;
+        ALTER TABLE attempts DROP COLUMN cause;
+        ALTER TABLE accounts DROP COLUMN renewed_at;
         UPDATE schema_version SET version = 4";
     two.sql(before).await;
     assert!(two.joins(ONE, false).await.has_successor);

@@ -169,6 +169,7 @@ async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<Att
     let claimed = store.claim_deliveries(id, term, NOW_MS, limit).await;
     let attempt = Attempt {
         at_ms: NOW_MS,
+        cause: None,
         latency_ms: 5,
         status: Some(200),
         response_excerpt: Some("ok".to_owned()),

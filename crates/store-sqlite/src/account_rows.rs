@@ -28,8 +28,8 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
     connection
         .execute_prepared(
             "INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
-                 health, health_reason, checked_at, created_at, updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 health, health_reason, checked_at, created_at, updated_at, renewed_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 account.id.as_str(),
                 account.owner.user_id.as_str(),
@@ -46,6 +46,7 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
                 account.health.checked_at.map(signed),
                 signed(account.created_at),
                 signed(account.updated_at),
+                account.credentials.renewed_at.map(signed),
             ],
         )
         .map_err(failed("writing an account"))
@@ -56,7 +57,7 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
 pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bool, StoreError> {
     let written = connection.execute_prepared(
         "UPDATE accounts SET name = ?, sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
-             health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ?",
+             health = ?, health_reason = ?, checked_at = ?, updated_at = ?, renewed_at = ? WHERE id = ?",
         params![
             account.name,
             account.credentials.sealed.0,
@@ -67,6 +68,7 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
             account.health.reason,
             account.health.checked_at.map(signed),
             signed(account.updated_at),
+            account.credentials.renewed_at.map(signed),
             account.id.as_str(),
         ],
     );
@@ -76,7 +78,7 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
 pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, StoreError> {
     let written = connection.execute_prepared(
         "UPDATE accounts SET sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
-             health = ?, health_reason = ?, checked_at = ?, name = coalesce(?, name), updated_at = ?
+             health = ?, health_reason = ?, checked_at = ?, name = coalesce(?, name), updated_at = ?, renewed_at = ?
          WHERE id = ? AND version = ?",
         params![
             renewal.credentials.sealed.0,
@@ -88,6 +90,7 @@ pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, 
             renewal.health.checked_at.map(signed),
             renewal.name,
             signed(renewal.now_at),
+            renewal.credentials.renewed_at.map(signed),
             renewal.id.as_str(),
             signed(renewal.version),
         ],
@@ -182,6 +185,7 @@ fn account(row: &Row<'_>) -> Result<Account, StoreError> {
             expires_at: unsigned_opt(row, "expires_at")?,
             renewable: get(row, "renewable")?,
             renew_at: unsigned_opt(row, "renew_at")?,
+            renewed_at: unsigned_opt(row, "renewed_at")?,
         },
         version: unsigned(row, "version")?,
         health: Health {

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0021_run_details.sql"),
     include_str!("../migrations/0022_components_by_code.sql"),
     include_str!("../migrations/0023_run_facts.sql"),
+    include_str!("../migrations/0024_attempt_causes_and_renewals.sql"),
 ];
 
 /// Brings the schema up to date.

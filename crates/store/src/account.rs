@@ -49,6 +49,8 @@ pub struct Credentials {
     pub renewable: bool,
     /// From when on they are renewed before they are used, in epoch seconds.
     pub renew_at: Option<EpochSeconds>,
+    /// When the app last gave them in place of former ones, in epoch seconds; `None` of those that somebody gave.
+    pub renewed_at: Option<EpochSeconds>,
 }
 
 /// The health of credentials, as far as the node knows.

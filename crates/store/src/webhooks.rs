@@ -16,7 +16,7 @@ use headwater_model::{
     page::{Page, PageRequest},
     time::{EpochMs, EpochSeconds},
     trace::TraceParent,
-    webhook::{AttemptFailure, DeliveryOrder, DeliveryState},
+    webhook::{AttemptCause, AttemptFailure, DeliveryOrder, DeliveryState},
 };
 use serde_json::value::RawValue;
 
@@ -151,8 +151,10 @@ pub struct ClaimedDelivery {
     pub event: DeliveredEvent,
     /// The subscription that created it.
     pub subscription_id: SubscriptionId,
-    /// Attempts recorded so far.
+    /// Attempts recorded since it was dispatched or replayed.
     pub attempts: u32,
+    /// The reason for its next attempt.
+    pub cause: AttemptCause,
 }
 
 /// The deliveries that a claim leased, and the webhook that they are for.
@@ -169,6 +171,8 @@ pub struct ClaimedDeliveries {
 pub struct Attempt {
     /// When it began, epoch milliseconds.
     pub at_ms: EpochMs,
+    /// The reason for it; `None` of attempts from before it was recorded.
+    pub cause: Option<AttemptCause>,
     /// Its duration in milliseconds.
     pub latency_ms: u64,
     /// The status of the response, if there was one.
@@ -352,6 +356,16 @@ pub trait Deliveries {
         now_ms: EpochMs,
         limit: ClaimLimit,
     ) -> Result<ClaimedDeliveries, StoreError>;
+
+    /// Gives back what is leased of a webhook's deliveries under exactly this term: a claim whose answer was lost has leased
+    /// it, and nobody knows.
+    /// MUST leave leases of other terms, and those of other webhooks
+    /// (`conformance::deliveries::a_claim_whose_answer_was_lost_is_given_back`).
+    async fn release_delivery_claim(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError>;
 
     /// `woken_webhooks`: of the active webhooks with deliveries that are due and not leased, the first `limit` after
     /// `after` in the order of ids, sorted by due time; `more`: continue after the largest of them;

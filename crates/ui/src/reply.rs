@@ -13,8 +13,12 @@ use url::form_urlencoded::Serializer;
 
 use crate::{
     cookie::Cookie,
-    part::{code::copyable, payload},
+    part::{
+        code::{api_request, copyable},
+        payload,
+    },
     problem::Problem,
+    state::Ui,
     topic::Topic,
     visit::Visit,
 };
@@ -148,6 +152,12 @@ impl Page {
     pub(crate) fn command(mut self, command: impl Into<String>) -> Self {
         self.commands.push(copyable(&command.into()));
         self
+    }
+
+    /// Adds the request to the API that does the same.
+    pub(crate) fn request(self, ui: &Ui, method: &str, path: &str) -> Self {
+        let url = &ui.platform.config().public_url;
+        self.command(api_request(url, method, path, None))
     }
 
     /// Adds a command line that has a payload among its arguments.

@@ -248,6 +248,10 @@ struct AccountHealth {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     expires_at: Option<EpochSeconds>,
+    /// The time at which the node renewed the access token last, Unix time in seconds; absent until it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    renewed_at: Option<EpochSeconds>,
 }
 
 /// `healthy`: the app accepted the credentials. `expired`: they have expired and cannot be renewed.
@@ -292,6 +296,7 @@ impl From<headwater_platform::AccountView> for Account {
                 reason: health.reason,
                 checked_at: health.checked_at,
                 expires_at: account.credentials.expires_at,
+                renewed_at: account.credentials.renewed_at,
             },
             created_at: account.created_at,
             updated_at: account.updated_at,

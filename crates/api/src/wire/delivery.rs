@@ -5,7 +5,7 @@ use headwater_model::{
     event::EventData,
     id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
     time::EpochMs,
-    webhook::{AttemptFailure, DeliveryState},
+    webhook::{AttemptCause, AttemptFailure, DeliveryState},
 };
 use headwater_platform::{MissedEvents, PlatformError, ReplayRequest};
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,10 @@ pub(super) struct Attempt {
     /// The time it began, in epoch milliseconds.
     #[schema(value_type = u64)]
     at_ms: EpochMs,
+    /// The reason for it; absent of attempts from before it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline, value_type = Option<Cause>)]
+    cause: Option<AttemptCause>,
     latency_ms: u64,
     /// Null if there was no answer.
     #[schema(required)]
@@ -200,6 +204,22 @@ impl Header {
         let headers = headers.into_iter();
         headers.map(|(name, value)| Self { name, value }).collect()
     }
+}
+
+/// The reason why an attempt was made.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "stands for `AttemptCause` where a shape is described"
+)]
+enum Cause {
+    /// The event was dispatched to the webhook.
+    Event,
+    /// The attempt before failed, and the time until the next one has passed.
+    Retry,
+    /// Somebody asked for it.
+    Manual,
 }
 
 /// The kind of reason why an attempt did not deliver.
@@ -271,6 +291,7 @@ impl From<headwater_platform::Attempt> for Attempt {
         };
         Self {
             at_ms: attempt.at_ms,
+            cause: attempt.cause,
             latency_ms: attempt.latency_ms,
             status: attempt.status,
             response_excerpt: attempt.response_excerpt,

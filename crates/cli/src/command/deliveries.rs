@@ -296,6 +296,7 @@ fn card(delivery: &Value) -> String {
         .map(|attempt| {
             vec![
                 timestamp::listed_millis(&attempt["at_ms"]),
+                text(attempt, "cause").to_owned(),
                 format!("{} ms", attempt["latency_ms"]),
                 answer(attempt),
                 line(text(attempt, "response_excerpt")),
@@ -305,7 +306,7 @@ fn card(delivery: &Value) -> String {
     match attempts.is_empty() {
         true => card,
         false => {
-            let headers = ["attempt", "took", "answer", "response"];
+            let headers = ["attempt", "cause", "took", "answer", "response"];
             format!("{card}\n\n{}", table::part(&headers, attempts))
         }
     }

@@ -236,7 +236,7 @@ fn delivery() -> Value {
         "event_name": "", "state": "pending", "created_at_ms": 1_767_225_600_000_i64,
         "next_attempt_at_ms": 1_767_225_605_000_i64, "event": {"a": 1},
         "attempts": [
-            {"at_ms": 1_767_225_600_001_i64, "latency_ms": 12, "status": 503,
+            {"at_ms": 1_767_225_600_001_i64, "cause": "event", "latency_ms": 12, "status": 503,
              "response_excerpt": "come\nback", "error": null},
             {"at_ms": 1_767_225_600_001_i64, "latency_ms": 15000, "status": null,
              "response_excerpt": null, "error": "no answer in 15 s"},
@@ -287,9 +287,9 @@ async fn deliveries_are_a_table_and_one_has_its_attempts() {
         seen.stdout
             .contains("NEXT ATTEMPT   2026-01-01T00:00:05.000Z")
             && seen.stdout.contains("DATA\n{\n  \"a\": 1\n}")
-            && seen
-                .stdout
-                .contains("2026-01-01T00:00:00.001Z   12 ms      503                 come back"),
+            && seen.stdout.contains(
+                "2026-01-01T00:00:00.001Z   event   12 ms      503                 come back"
+            ),
         "{}",
         seen.stdout
     );

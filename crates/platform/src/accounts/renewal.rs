@@ -83,6 +83,7 @@ impl Accounts {
             expires_at,
             renewable,
             renew_at: renew_at.filter(|_| renewable),
+            renewed_at: None,
         })
     }
 
@@ -225,10 +226,14 @@ impl Accounts {
     async fn replace(&self, account: Account, grant: Grant) -> Result<Renewed, PlatformError> {
         let Grant { fields, expires_in } = grant;
         let now_at = self.core.env.now_at();
+        let credentials = self.credentials(&account.id, &account.app, &fields, expires_in)?;
         let renewal = Renewal {
             id: account.id.clone(),
             version: account.version,
-            credentials: self.credentials(&account.id, &account.app, &fields, expires_in)?,
+            credentials: Credentials {
+                renewed_at: Some(now_at),
+                ..credentials
+            },
             health: Health {
                 status: HealthStatus::Healthy,
                 reason: None,
@@ -295,6 +300,7 @@ impl Accounts {
         let mut credentials = self.credentials(id, &account.app, &fields, expires_in)?;
         // It may have ended already.
         credentials.expires_at = expires_at;
+        credentials.renewed_at = account.credentials.renewed_at.filter(|_| is_same_token);
         let renewal = Renewal {
             id: id.clone(),
             version: account.version,

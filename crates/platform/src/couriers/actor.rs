@@ -241,8 +241,8 @@ impl Actor {
             }
         }
         self.records.push(AttemptRecord {
+            attempt: answer.attempt(at_ms, delivery.cause),
             lease: delivery.lease,
-            attempt: answer.attempt(at_ms),
             after: verdict.after,
         });
     }
@@ -327,10 +327,8 @@ impl Actor {
         let limit = self.queue.room(self.claim_limit);
         let changes = self.signals.changes();
         self.claiming.start(async move {
-            if !returned.is_empty() {
-                context.core.store.release_deliveries(&returned).await?;
-            }
-            context.claim_deliveries(&id, changes, limit).await
+            let claim = context.claim_deliveries(&id, changes, limit, returned);
+            claim.await
         });
     }
 

@@ -87,6 +87,7 @@ mod tests {
             lease,
             attempt: Attempt {
                 at_ms: EpochMs(0),
+                cause: None,
                 latency_ms: 0,
                 status: Some(200),
                 response_excerpt: None,

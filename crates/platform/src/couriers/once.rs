@@ -2,7 +2,10 @@
 //!
 //! Nothing of it is kept, and it is not made again. It keeps to the same addresses, limits and time as deliveries do.
 
-use headwater_model::event::{Event, EventRef};
+use headwater_model::{
+    event::{Event, EventRef},
+    webhook::AttemptCause,
+};
 use headwater_store::Attempt;
 use url::Url;
 
@@ -32,5 +35,5 @@ pub(super) async fn send(
     );
     let answer = context.sender.send(url, request, at_ms).await;
     drop(permit);
-    Ok(answer.attempt(at_ms))
+    Ok(answer.attempt(at_ms, AttemptCause::Manual))
 }

@@ -209,6 +209,7 @@ pub(super) mod tests {
         channel::Channel,
         id::{DeliveryId, EventId, SourceId, SubscriptionId},
         time::EpochMs,
+        webhook::AttemptCause,
     };
     use headwater_store::{DeliveredEvent, DeliveryLease, NodeEpoch};
     use serde_json::value::RawValue;
@@ -238,6 +239,7 @@ pub(super) mod tests {
             },
             subscription_id: SubscriptionId::new(EpochMs(1), 1),
             attempts,
+            cause: AttemptCause::Event,
         }
     }
 

@@ -4,7 +4,10 @@
 //! by its header `x-headwater-test` and by its body.
 
 use bytes::Bytes;
-use headwater_model::{id::DeliveryId, webhook::AttemptFailure};
+use headwater_model::{
+    id::DeliveryId,
+    webhook::{AttemptCause, AttemptFailure},
+};
 use headwater_store::{Attempt, Webhook};
 use serde_json::{Value, json};
 
@@ -56,6 +59,6 @@ pub(super) async fn send(
         },
     };
     drop(permit);
-    let attempt = answer.attempt(at_ms);
+    let attempt = answer.attempt(at_ms, AttemptCause::Manual);
     Ok(SentSample { event, attempt })
 }

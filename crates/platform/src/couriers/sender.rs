@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use headwater_model::{
     time::EpochMs,
-    webhook::{AttemptFailure, RESPONSE_EXCERPT_BYTES},
+    webhook::{AttemptCause, AttemptFailure, RESPONSE_EXCERPT_BYTES},
 };
 use headwater_store::{Attempt, AttemptHeaders};
 use reqwest::Method;
@@ -35,9 +35,10 @@ pub(super) struct Answer {
 
 impl Answer {
     /// The attempt that it ended, as it is kept.
-    pub(super) fn attempt(self, at_ms: EpochMs) -> Attempt {
+    pub(super) fn attempt(self, at_ms: EpochMs, cause: AttemptCause) -> Attempt {
         Attempt {
             at_ms,
+            cause: Some(cause),
             latency_ms: self.latency_ms,
             status: self.status,
             response_excerpt: self.response_excerpt,

@@ -156,6 +156,7 @@ impl Platform {
                 sealed: self.accounts.sealed_fields(&id, &new.fields)?,
                 expires_at: None,
                 renew_at: None,
+                renewed_at: None,
             },
             version: 1,
             health: Health::default(),

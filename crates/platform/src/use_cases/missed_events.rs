@@ -56,12 +56,24 @@ pub struct MissedSent {
 
 impl Platform {
     /// Sends a webhook the kept events of its emitters, oldest first, of which it has no delivery: not one that waits, was
-    /// made or was given up.
+    /// made or was given up. It goes on to its end, also when the caller goes away. After a failure of the store, the same
+    /// request sends the rest.
     ///
     /// # Errors
     /// `Invalid` for a range that is none, `NotFound` for a webhook that the caller may not see, `Conflict` when it is not
     /// active.
     pub async fn send_missed(
+        self: &Arc<Self>,
+        caller: &Caller,
+        webhook_id: &WebhookId,
+        wanted: MissedEvents,
+    ) -> Result<MissedSent, PlatformError> {
+        let (platform, caller, id) = (Arc::clone(self), caller.clone(), webhook_id.clone());
+        let sent = async move { platform.missed_sent(&caller, &id, wanted).await };
+        self.core.to_the_end(sent).await
+    }
+
+    async fn missed_sent(
         self: &Arc<Self>,
         caller: &Caller,
         webhook_id: &WebhookId,
@@ -84,6 +96,7 @@ impl Platform {
             is_capped: is_cut,
             ..MissedSent::default()
         };
+        let mut failed = None;
         for (id, emitter) in events {
             if sent.count == SENT_MAX {
                 sent.is_capped = true;
@@ -99,9 +112,13 @@ impl Platform {
                 salt: self.core.env.salt(),
                 is_dry: wanted.is_dry,
             };
-            let reached = self.core.store.replay_event(&replay).await?;
-            if reached.is_some_and(|listeners| listeners.reached.contains(&listener)) {
-                sent.count += 1;
+            match self.core.store.replay_event(&replay).await {
+                Ok(Some(listeners)) if listeners.reached.contains(&listener) => sent.count += 1,
+                Ok(_) => {}
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
             }
         }
         if !wanted.is_dry && sent.count > 0 {
@@ -115,7 +132,10 @@ impl Platform {
             let act = act.with("since_ms", wanted.since_ms.0);
             self.record(caller, act.with("until_ms", until_ms.0)).await;
         }
-        Ok(sent)
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(sent),
+        }
     }
 
     /// The kept events that a webhook is subscribed to, of a span of time; and whether there may be more.

@@ -130,9 +130,9 @@ async fn insert(
     connection
         .execute(
             "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
-                                   request_headers, response_headers)
+                                   request_headers, response_headers, cause)
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
-                                  $7::text[], $8::text[], $9::text[], $10::text[])",
+                                  $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])",
             &[
                 &list(&rows, |row| row.position),
                 &list(&rows, |row| signed(row.number)),
@@ -144,6 +144,7 @@ async fn insert(
                 &list(&rows, |row| row.failure.as_deref()),
                 &list(&rows, |row| row.request_headers.as_deref()),
                 &list(&rows, |row| row.response_headers.as_deref()),
+                &list(&rows, |row| row.cause.as_deref()),
             ],
         )
         .await
@@ -159,6 +160,7 @@ struct AttemptRow<'a> {
     failure: Option<String>,
     request_headers: Option<String>,
     response_headers: Option<String>,
+    cause: Option<String>,
 }
 
 impl<'a> AttemptRow<'a> {
@@ -174,6 +176,7 @@ impl<'a> AttemptRow<'a> {
             failure: attempt.failure.as_ref().map(name_of).transpose()?,
             request_headers: headers.map(|of| to_json(&of.request)).transpose()?,
             response_headers: response.map(to_json).transpose()?,
+            cause: attempt.cause.as_ref().map(name_of).transpose()?,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use headwater_model::time::EpochMs;
+use headwater_model::{time::EpochMs, webhook::AttemptCause};
 use headwater_store::{
     ClaimLimit, ClaimedDeliveries, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
 };
@@ -53,8 +53,8 @@ async fn lease_due(
              SET lease_epoch = $2, lease_expires_at_ms = $3, lease_number = lease_number + 1
              FROM delivered_events
              WHERE deliveries.position = ANY($1) AND delivered_events.position = event_position
-             RETURNING deliveries.position AS place, id, subscription_id, attempts, lease_number AS number,
-                       delivered_events.*",
+             RETURNING deliveries.position AS place, id, subscription_id, attempts, due_at_ms, is_again,
+                       lease_number AS number, delivered_events.*",
             &[
                 &positions,
                 &signed(term.epoch.0),
@@ -128,6 +128,7 @@ async fn choose(
 }
 
 fn claimed(row: &Row, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreError> {
+    let attempts = unsigned(row, "attempts")?;
     Ok(ClaimedDelivery {
         lease: DeliveryLease {
             delivery_id: parsed(row, "id")?,
@@ -136,7 +137,8 @@ fn claimed(row: &Row, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreError> {
         },
         event: event::of(row)?,
         subscription_id: parsed(row, "subscription_id")?,
-        attempts: unsigned(row, "attempts")?,
+        cause: AttemptCause::of_next(unsigned(row, "due_at_ms")?, attempts, get(row, "is_again")?),
+        attempts,
     })
 }
 
@@ -157,6 +159,27 @@ pub(super) async fn release(
 ) -> Result<(), StoreError> {
     let free = "SET lease_epoch = NULL, lease_expires_at_ms = $4";
     update(connection, leases, free, None).await
+}
+
+/// Gives back what is leased under the term.
+pub(super) async fn release_claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE webhook_id = $1 AND state = 'pending' AND lease_epoch = $2 AND lease_expires_at_ms = $3",
+            &[
+                &webhook_id,
+                &signed(term.epoch.0),
+                &signed(term.expires_at_ms),
+            ],
+        )
+        .await
+        .map_err(failed("giving a claim back"))
+        .map(drop)
 }
 
 /// Changes deliveries whose leases still hold; `$4` is `value`.

@@ -20,7 +20,7 @@ use crate::{
 /// Where a delivery is in its life.
 pub(super) const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
 /// The columns of an attempt without its headers.
-const ATTEMPT: &str = "at_ms, latency_ms, status, response_excerpt, error, failure";
+const ATTEMPT: &str = "at_ms, cause, latency_ms, status, response_excerpt, error, failure";
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
@@ -305,9 +305,11 @@ async fn attempts(
 }
 
 fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+    let cause: Option<String> = get(row, "cause")?;
     let failure: Option<String> = get(row, "failure")?;
     Ok(Attempt {
         at_ms: unsigned(row, "at_ms")?,
+        cause: cause.as_deref().map(named).transpose()?,
         latency_ms: unsigned(row, "latency_ms")?,
         status: unsigned_opt(row, "status")?,
         response_excerpt: get(row, "response_excerpt")?,

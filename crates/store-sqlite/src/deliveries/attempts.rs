@@ -119,8 +119,8 @@ fn insert(
     connection
         .execute_prepared(
             "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error, failure,
-                                   request_headers, response_headers)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                   request_headers, response_headers, cause)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 delivery_position,
                 number,
@@ -131,7 +131,8 @@ fn insert(
                 attempt.error,
                 attempt.failure.as_ref().map(name_of).transpose()?,
                 headers.map(|headers| to_json(&headers.request)).transpose()?,
-                response.map(to_json).transpose()?
+                response.map(to_json).transpose()?,
+                attempt.cause.as_ref().map(name_of).transpose()?
             ],
         )
         .map_err(failed("recording an attempt"))

@@ -1,6 +1,6 @@
 //! Claims and leases of deliveries.
 
-use headwater_model::time::EpochMs;
+use headwater_model::{time::EpochMs, webhook::AttemptCause};
 use headwater_store::{
     ClaimLimit, ClaimedDeliveries, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
 };
@@ -44,7 +44,7 @@ fn lease_due(
     let failed = failed("claiming deliveries");
     let mut statement = connection
         .prepare_cached(&format!(
-            "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, due_at_ms,
+            "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, is_again, due_at_ms,
                     lease_number + 1 AS number, delivered_events.*
              FROM deliveries INDEXED BY deliveries_due
              CROSS JOIN delivered_events ON delivered_events.position = event_position
@@ -95,6 +95,7 @@ fn lease_due(
 }
 
 fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreError> {
+    let attempts = get(row, "attempts")?;
     Ok(ClaimedDelivery {
         lease: DeliveryLease {
             delivery_id: parsed(row, "id")?,
@@ -103,7 +104,8 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreErro
         },
         event: event::of(row)?,
         subscription_id: parsed(row, "subscription_id")?,
-        attempts: get(row, "attempts")?,
+        cause: AttemptCause::of_next(unsigned(row, "due_at_ms")?, attempts, get(row, "is_again")?),
+        attempts,
     })
 }
 
@@ -121,6 +123,22 @@ pub(super) fn extend(
 pub(super) fn release(connection: &Connection, lease: &DeliveryLease) -> Result<(), StoreError> {
     let free = "SET lease_epoch = NULL, lease_expires_at_ms = ?4";
     update(connection, lease, free, None)
+}
+
+/// Gives back what is leased under the term.
+pub(super) fn release_claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE webhook_id = ? AND state = 'pending' AND lease_epoch = ? AND lease_expires_at_ms = ?",
+            params![webhook_id, signed(term.epoch.0), signed(term.expires_at_ms)],
+        )
+        .map_err(failed("giving a claim back"))
+        .map(drop)
 }
 
 /// Changes a delivery if the lease still holds; `?4` is `value`.

@@ -330,6 +330,7 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
     let attempts = claimed.into_iter().map(|claimed| AttemptRecord {
         lease: claimed.lease,
         attempt: Attempt {
+            cause: None,
             at_ms: NOW,
             latency_ms: 1,
             status: Some(200),

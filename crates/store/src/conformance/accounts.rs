@@ -154,6 +154,7 @@ fn renewal(account: &Account, sealed: &[u8]) -> Renewal {
             expires_at: Some(EpochSeconds(100)),
             renewable: true,
             renew_at: Some(EpochSeconds(90)),
+            renewed_at: Some(EpochSeconds(50)),
         },
         health: healthy(),
         name: None,

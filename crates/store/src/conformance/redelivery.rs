@@ -6,7 +6,7 @@ use headwater_model::{
     id::{DeliveryId, WebhookId},
     page::{PageRequest, Position},
     time::EpochMs,
-    webhook::DeliveryState,
+    webhook::{AttemptCause, DeliveryState},
 };
 
 use super::{
@@ -103,6 +103,8 @@ pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
     assert_eq!(delivered_texts(&again), ["1", "2", "3"]);
     let attempts: Vec<u32> = again.iter().map(|one| one.attempts).collect();
     assert_eq!(attempts, [0, 0, 1], "what is pending keeps its place");
+    let manual = again.iter().all(|one| one.cause == AttemptCause::Manual);
+    assert!(manual, "{again:?}");
     let results = end_all(&*store, &webhook, &again, AfterAttempt::Delivered, T0 + MS).await;
     assert!(results.iter().all(Result::is_ok));
     let listed = deliveries_of(&*store, &webhook, Some(DeliveryState::Delivered)).await;

@@ -60,9 +60,47 @@ pub(crate) fn enquoted(argument: &str) -> String {
     format!("$'{escaped}'")
 }
 
+/// A request to the API for a shell; the path is that below `/v1`, the body JSON.
+pub(crate) fn api_request(
+    public_url: &str,
+    method: &str,
+    path: &str,
+    body: Option<&str>,
+) -> String {
+    let method = match method {
+        "GET" => String::new(),
+        method => format!(" -X {method}"),
+    };
+    let url = quoted(&format!("{public_url}/v1{path}"));
+    let key = "-H \"Authorization: Bearer $HEADWATER_API_KEY\"";
+    match body {
+        Some(body) => {
+            let body = enquoted(body);
+            format!("curl{method} {url} {key} -H 'content-type: application/json' -d {body}")
+        }
+        None => format!("curl{method} {url} {key}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_one_line_of_a_shell() {
+        let of = |method, path, body| api_request("https://a.example", method, path, body);
+        let key = "-H \"Authorization: Bearer $HEADWATER_API_KEY\"";
+        assert_eq!(
+            of("GET", "/events?q=two+words", None),
+            format!("curl 'https://a.example/v1/events?q=two+words' {key}")
+        );
+        assert_eq!(
+            of("POST", "/events/replay", Some(r#"{"q":"it's"}"#)),
+            format!(
+                r#"curl -X POST https://a.example/v1/events/replay {key} -H 'content-type: application/json' -d '{{"q":"it'\''s"}}'"#
+            )
+        );
+    }
 
     #[test]
     fn arguments_are_one_word_of_a_shell() {

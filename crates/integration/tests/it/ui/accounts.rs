@@ -84,7 +84,7 @@ async fn accounts_are_filtered_by_app_and_health_on_their_page() {
     ] {
         let page = visitor.get(&format!("/accounts{query}")).await.is(200).text;
         for (app, is_there) in [("shop", shop), ("bank", bank)] {
-            let group = format!("scope=\"rowgroup\" colspan=\"6\"><bdi>{app}</bdi>");
+            let group = format!("scope=\"rowgroup\" colspan=\"7\"><bdi>{app}</bdi>");
             assert_eq!(page.contains(&group), is_there, "{query}: {app}: {page}");
         }
         let nothing = page.contains("No account is like this");

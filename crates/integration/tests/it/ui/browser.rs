@@ -1,6 +1,8 @@
 //! Pages in a real browser.
 
+mod budgets;
 mod busy;
+mod consent;
 mod editor;
 mod fields;
 mod forms;

@@ -139,6 +139,9 @@ async fn it_is_taken_up_again(node: &Node, visitor: &Visitor, (base, first): (&s
     let now = node.get(base).await.is(200).data();
     let current = now["deployment_id"].as_str().unwrap();
     let again = format!("{base}/deployments/{current}/roll_back");
+    let nothing = visitor.get(&again).await.is(200);
+    assert!(nothing.text.contains("already"), "{}", nothing.text);
+    assert!(!nothing.text.contains("Roll Orders back?"));
     let refused = visitor.post(&again, &[]).await.is(422);
     assert!(refused.text.contains("already"), "{}", refused.text);
 }

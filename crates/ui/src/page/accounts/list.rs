@@ -152,13 +152,14 @@ fn table(
                     th scope="col" { "Health" }
                     th scope="col" { "Checked" }
                     th scope="col" { "Expires" }
+                    th scope="col" { "Renewed" }
                     th scope="col" { "Used by" }
                     th scope="col" { "Connected by" }
                 }
             }
             @for (app, accounts) in groups {
                 tbody {
-                    tr.group { th scope="rowgroup" colspan="6" { (text::line(ui.app_name(app))) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
+                    tr.group { th scope="rowgroup" colspan="7" { (text::line(ui.app_name(app))) " " span.note { (counted(accounts.len() as u64, "account", "accounts")) } } }
                     @for view in accounts { (row(ui, visitor, view, users, creators)) }
                 }
             }
@@ -187,6 +188,9 @@ fn row(
                     Some(at) => { (moment(at.0)) @if account.credentials.renewable { span.note { ", renewed before" } } }
                     None => { span.note { "not known" } }
                 }
+            }
+            td data-label="Renewed" {
+                @match account.credentials.renewed_at { Some(at) => (moment(at.0)), None => { span.note { "never" } } }
             }
             td data-label="Used by" { (uses::links(users, &account.id, USES)) }
             td data-label="Connected by" { (creators.name(&account.owner.user_id)) }

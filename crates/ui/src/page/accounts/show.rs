@@ -119,7 +119,8 @@ fn facts(
                 }
             }
             dt { "Connected" } dd { (moment(account.created_at.0)) " by " (creators.name(&account.owner.user_id)) }
-            dt { @if account.credentials.renewable { "Changed or renewed" } @else { "Changed" } } dd { (moment(account.updated_at.0)) }
+            @if let Some(at) = account.credentials.renewed_at { dt { "Renewed" } dd { (moment(at.0)) } }
+            @if account.credentials.renewed_at != Some(account.updated_at) { dt { "Changed" } dd { (moment(account.updated_at.0)) } }
         }
     }
 }

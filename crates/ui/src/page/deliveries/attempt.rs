@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use headwater_model::{time::EpochMs, webhook::AttemptFailure};
+use headwater_model::{
+    time::EpochMs,
+    webhook::{AttemptCause, AttemptFailure},
+};
 use headwater_platform::Attempt;
 use maud::{Markup, html};
 
@@ -25,7 +28,9 @@ pub(super) fn card(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs, curl: Ma
     html! {
         details.card {
             summary {
-                (icon(if is_good { Icon::Ok } else { Icon::Failed })) (time::ago(attempt.at_ms, now_ms)) ": " (answer(attempt))
+                (icon(if is_good { Icon::Ok } else { Icon::Failed })) (time::ago(attempt.at_ms, now_ms))
+                @if attempt.cause == Some(AttemptCause::Manual) { ", by hand" }
+                ": " (answer(attempt))
                 @if let Some(kind) = attempt.failure { " " (class(kind)) }
                 svg.waterfall viewBox="0 0 100 3" height="6" width="200" aria-hidden="true" {
                     rect class=(if is_good { "latency" } else { "latency failed" }) x="0" y="0" height="3" width=(width) {}
@@ -33,12 +38,21 @@ pub(super) fn card(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs, curl: Ma
             }
             dl.facts {
                 dt { "At" } dd { (time::exact(attempt.at_ms)) }
+                @if let Some(cause) = attempt.cause { dt { "Cause" } dd { (told(cause)) } }
                 dt { "Took" } dd { (time::took(Duration::from_millis(attempt.latency_ms))) }
                 @if let Some(error) = &attempt.error { dt { "Error" } dd { (text::sentence(error)) } }
             }
             (exchange(attempt))
             (curl)
         }
+    }
+}
+
+fn told(cause: AttemptCause) -> &'static str {
+    match cause {
+        AttemptCause::Event => "The event came.",
+        AttemptCause::Retry => "The attempt before had failed, and its time had come.",
+        AttemptCause::Manual => "Somebody asked for it.",
     }
 }
 

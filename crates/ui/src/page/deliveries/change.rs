@@ -11,6 +11,7 @@ use super::filter::Wanted;
 use crate::{
     fields::Fields,
     part::{
+        code::quoted,
         confirm::{Question, confirm_busy},
         empty::empty,
         text::{counted, grouped},
@@ -139,11 +140,23 @@ async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) ->
         button,
         back: &list(wanted),
     };
-    Ok(Page::of(
-        Section::Deliveries,
-        title.clone(),
-        confirm_busy(&question, busy),
-    ))
+    let asked = confirm_busy(&question, busy);
+    let page = Page::of(Section::Deliveries, title.clone(), asked);
+    Ok(page.command(command(wanted, of)))
+}
+
+/// The command that does the same.
+fn command(wanted: &Wanted, of: DeliveryChange) -> String {
+    let act = match of {
+        DeliveryChange::Retry => "retry",
+        DeliveryChange::Discard => "discard",
+    };
+    let webhook = match wanted.webhook.as_str() {
+        "" => String::new(),
+        id => format!(" --webhook {}", quoted(id)),
+    };
+    let flags = wanted.flags(&wanted.state);
+    format!("headwater deliveries {act} --all{webhook}{flags}")
 }
 
 /// The list with the filter.

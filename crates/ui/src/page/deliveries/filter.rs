@@ -9,7 +9,10 @@ use headwater_model::{
 use headwater_platform::{DeliveryFilter, PlatformError};
 use serde::{Deserialize, Serialize};
 
-use crate::query::{TIME, read, since, until};
+use crate::{
+    part::code::quoted,
+    query::{TIME, read, since, until},
+};
 
 /// The states that lists are filtered by, with their names.
 pub(crate) const STATES: [(&str, &str, DeliveryState); 4] = [
@@ -150,6 +153,24 @@ impl Wanted {
         ];
         all.into_iter()
             .filter(|(_, value)| !value.is_empty())
+            .collect()
+    }
+
+    /// The same as flags of commands, in these states, without the webhook.
+    pub(super) fn flags(&self, states: &str) -> String {
+        let flags = [
+            ("state", states),
+            ("workspace", &self.workspace),
+            ("source", &self.emitter),
+            ("event", &self.event),
+            ("status", &self.answer),
+            ("since", &self.since),
+            ("until", &self.until),
+            ("query", &self.q),
+        ];
+        let flags = flags.iter().filter(|(_, value)| !value.is_empty());
+        flags
+            .map(|(flag, value)| format!(" --{flag} {}", quoted(value)))
             .collect()
     }
 }

@@ -245,26 +245,11 @@ fn command(wanted: &Wanted) -> String {
         ANY => "",
         states => states,
     };
-    let flags = [
-        ("state", states),
-        ("workspace", &wanted.workspace),
-        ("source", &wanted.emitter),
-        ("event", &wanted.event),
-        ("status", &wanted.answer),
-        ("since", &wanted.since),
-        ("until", &wanted.until),
-        ("query", &wanted.q),
-    ];
     let webhook = match wanted.webhook.as_str() {
         "" => String::new(),
         id => format!(" {}", quoted(id)),
     };
-    let flags = flags.iter().filter(|(_, value)| !value.is_empty());
-    let flags = flags.map(|(flag, value)| format!(" --{flag} {}", quoted(value)));
-    format!(
-        "headwater deliveries list{webhook}{}",
-        flags.collect::<String>()
-    )
+    format!("headwater deliveries list{webhook}{}", wanted.flags(states))
 }
 
 /// The ways to the next and the first page. A search that found little has looked at many, and goes on there.

@@ -42,7 +42,9 @@ pub(crate) async fn show(
         header.title { h1 { "Two events" } }
         (payload::block(differences("event", [head(&of, &one), head(&other, &two)], &value(&one), &value(&two))))
     };
-    Ok(Page::of(Section::Events, "Two events", body))
+    let page = Page::of(Section::Events, "Two events", body);
+    let command = |of: &EventRef| format!("headwater events {} {}", of.emitter, of.id);
+    Ok(page.command(command(&of)).command(command(&other)))
 }
 
 fn head(of: &EventRef, logged: &LoggedEvent) -> Markup {

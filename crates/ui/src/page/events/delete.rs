@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use headwater_model::id::{EmitterId, SourceId};
-use headwater_platform::{EventRange, default_channels};
+use headwater_model::{
+    event::EventRef,
+    id::{EmitterId, SourceId},
+};
+use headwater_platform::{EventRange, LoggedEvent, default_channels};
 use maud::html;
+use url::form_urlencoded::Serializer;
 
 use super::show::reference;
 use crate::{
@@ -40,11 +44,17 @@ pub(crate) async fn show(
         button: "Delete the event",
         back: &address,
     };
-    Ok(Page::of(
-        Section::Sources,
-        "Delete an event",
-        confirm(&question),
-    ))
+    let page = Page::of(Section::Sources, "Delete an event", confirm(&question));
+    Ok(page.request(&ui, "DELETE", &request(&of, &logged)))
+}
+
+/// The path and the query of the request that does the same.
+fn request(of: &EventRef, logged: &LoggedEvent) -> String {
+    let id = of.id.to_string();
+    let mut query = Serializer::new(String::new());
+    query.extend_pairs([("start_id", &id), ("end_id", &id)]);
+    query.append_pair("event_name", logged.event.channel.name());
+    format!("/sources/{}/events?{}", of.emitter, query.finish())
 }
 
 /// Deletes an event.

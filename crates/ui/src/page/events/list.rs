@@ -15,7 +15,6 @@ use super::{
 use crate::{
     address,
     part::{
-        code::quoted,
         empty::empty,
         event_list::live_bar,
         event_row,
@@ -77,15 +76,10 @@ pub(super) async fn page(
         @if is_followed { (live_bar()) }
         @if let Some(found) = &found { div data-part="events" { (results(found, &names, wanted, visitor)) } }
     };
-    let request = format!(
-        "{}/v1/events?{}",
-        ui.platform.config().public_url,
-        wanted.request(visitor)
-    );
-    let page = Page::of(Section::Events, "Events", body).command(format!(
-        "curl -H \"Authorization: Bearer $HEADWATER_API_KEY\" {}",
-        quoted(request.trim_end_matches('?'))
-    ));
+    let query = wanted.request(visitor);
+    let path = format!("/events?{query}");
+    let page = Page::of(Section::Events, "Events", body);
+    let page = page.request(ui, "GET", path.trim_end_matches('?'));
     Ok(match is_followed {
         true => page.changing(&Topic::Runs, visitor),
         false => page,

@@ -9,6 +9,7 @@ use axum::{
 use headwater_model::time::EpochMs;
 use headwater_platform::{FoundReplayed, REPLAYED_FOUND_MAX, ReplayFound};
 use maud::{Markup, html};
+use serde_json::json;
 
 use super::{
     selected::{consequences, left_out, listeners, told},
@@ -17,6 +18,7 @@ use super::{
 };
 use crate::{
     part::{
+        code::api_request,
         confirm::{Question, confirm_busy},
         empty::empty,
         text::{self, counted, grouped},
@@ -121,7 +123,10 @@ pub(crate) async fn ask(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRepl
         back: &back,
     };
     let body = confirm_busy(&question, "Sending again…");
-    Ok(Page::of(Section::Events, title.clone(), body))
+    let filter = json!({ "filter": wanted.filter(&visitor) }).to_string();
+    let url = &ui.platform.config().public_url;
+    let page = Page::of(Section::Events, title.clone(), body);
+    Ok(page.command(api_request(url, "POST", "/events/replay", Some(&filter))))
 }
 
 /// Sends them, and says what became of each.

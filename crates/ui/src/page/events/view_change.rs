@@ -10,6 +10,7 @@ use axum::{
 use headwater_platform::PlatformError;
 use maud::html;
 use serde::Deserialize;
+use url::form_urlencoded;
 
 use super::{
     list,
@@ -69,7 +70,7 @@ pub(crate) async fn save(
 }
 
 /// Asks whether to delete a view.
-pub(crate) async fn ask_to_delete(visitor: Visitor) -> PageReply {
+pub(crate) async fn ask_to_delete(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageReply {
     let name = visitor.parameter("name").unwrap_or_default();
     let question = Question {
         title: &format!("Delete the view {}?", text::visible(&name)),
@@ -79,10 +80,14 @@ pub(crate) async fn ask_to_delete(visitor: Visitor) -> PageReply {
         button: "Delete the view",
         back: &visitor.to("/events"),
     };
-    Ok(Page::of(
-        Section::Events,
-        "Delete a view",
-        confirm(&question),
+    let page = Page::of(Section::Events, "Delete a view", confirm(&question));
+    let named: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    let of = visitor.workspace.as_ref();
+    let of = of.map_or_else(String::new, |id| format!("?workspace_id={id}"));
+    Ok(page.request(
+        &ui,
+        "DELETE",
+        &format!("/event_views/{}{of}", named.replace('+', "%20")),
     ))
 }
 

@@ -2,6 +2,7 @@
 
 use headwater_model::{event_search::EventPlace, id::EmitterId, time::EpochMs};
 use headwater_platform::{EventTimes, EventView, EventsSearch, PlatformError};
+use serde_json::{Map, Value};
 use url::form_urlencoded::{self, Serializer};
 
 use crate::{
@@ -127,6 +128,31 @@ impl Wanted {
     /// The same search as the query of a request to the API.
     pub(super) fn request(&self, visitor: &Visitor) -> String {
         let mut query = Serializer::new(String::new());
+        query.extend_pairs(self.asked(visitor));
+        query.finish()
+    }
+
+    /// The same as the filter of a request, with the place behind which it begins.
+    pub(super) fn filter(&self, visitor: &Visitor) -> Value {
+        let mut filter = Map::new();
+        for (name, value) in self.asked(visitor) {
+            let value = match name {
+                "since" | "until" => value.parse::<u64>().map_or(Value::Null, Value::from),
+                _ => Value::from(value),
+            };
+            filter.insert(name.to_owned(), value);
+        }
+        if !self.paths.is_empty() {
+            filter.insert("path".to_owned(), self.paths.clone().into());
+        }
+        if !self.after.is_empty() {
+            filter.insert("after".to_owned(), self.after.clone().into());
+        }
+        Value::Object(filter)
+    }
+
+    /// The parameters that the API takes, with times as moments.
+    fn asked(&self, visitor: &Visitor) -> Vec<(&'static str, String)> {
         let emitter = match self.emitter.parse::<EmitterId>() {
             Ok(EmitterId::Workflow(_)) => "workflow_id",
             Ok(EmitterId::Source(_)) | Err(_) => "source_id",
@@ -137,17 +163,16 @@ impl Wanted {
             until(&self.until, visitor.now_ms),
         ];
         let [since, until] = times.map(|moment| moment.map(|ms| ms.0.to_string()));
-        let one = [("q", self.words.as_str())].into_iter();
-        let paths = self.paths.iter().map(|path| ("path", path.as_str()));
+        let one = [("q", self.words.clone())].into_iter();
+        let paths = self.paths.iter().map(|path| ("path", path.clone()));
         let all = one.chain(paths).chain([
-            (emitter, self.emitter.as_str()),
-            ("channel", &self.channel),
-            ("workspace_id", workspace.as_deref().unwrap_or_default()),
-            ("since", since.as_deref().unwrap_or_default()),
-            ("until", until.as_deref().unwrap_or_default()),
+            (emitter, self.emitter.clone()),
+            ("channel", self.channel.clone()),
+            ("workspace_id", workspace.unwrap_or_default()),
+            ("since", since.unwrap_or_default()),
+            ("until", until.unwrap_or_default()),
         ]);
-        query.extend_pairs(all.filter(|(_, value)| !value.is_empty()));
-        query.finish()
+        all.filter(|(_, value)| !value.is_empty()).collect()
     }
 
     /// The search, within the workspace whose things are shown.

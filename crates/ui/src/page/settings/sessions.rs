@@ -30,10 +30,7 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
         (table(&visitor, &sessions.items))
         (pager(&visitor, &Ends::of(&sessions, |session| &session.id)))
     };
-    Ok(page(&visitor, "sessions", body).command(format!(
-        "curl {}/v1/sessions -H \"Authorization: Bearer $HEADWATER_API_KEY\"",
-        ui.platform.config().public_url
-    )))
+    Ok(page(&visitor, "sessions", body).request(&ui, "GET", "/sessions"))
 }
 
 fn table(visitor: &Visitor, sessions: &[Session]) -> Markup {

@@ -58,10 +58,8 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRep
     };
     let of = visitor.workspace.as_ref();
     let of = of.map_or_else(String::new, |id| format!("&workspace_id={id}"));
-    Ok(page(&visitor, "usage", body).command(format!(
-        "curl '{}/v1/usage?by=source&days={DAYS}{of}' -H \"Authorization: Bearer $HEADWATER_API_KEY\"",
-        ui.platform.config().public_url
-    )))
+    let path = format!("/usage?by=source&days={DAYS}{of}");
+    Ok(page(&visitor, "usage", body).request(&ui, "GET", &path))
 }
 
 /// The sources and workflows with most runs, with their part of the day's quota.

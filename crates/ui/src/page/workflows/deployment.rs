@@ -67,7 +67,12 @@ impl DeploymentPath {
         Ok(found.await?)
     }
 
-    async fn files(&self, ui: &Ui, visitor: &Visitor, of: &DeploymentId) -> Result<Files, Problem> {
+    pub(super) async fn files(
+        &self,
+        ui: &Ui,
+        visitor: &Visitor,
+        of: &DeploymentId,
+    ) -> Result<Files, Problem> {
         let (caller, id) = (visitor.caller(), &self.workflow);
         Ok(ui
             .platform

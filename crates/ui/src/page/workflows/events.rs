@@ -66,9 +66,6 @@ pub(crate) async fn show(
         format!("{} · events", shown.name()),
         body,
     )
-    .command(format!(
-        "curl {}/v1/workflows/{id}/event_summaries -H \"Authorization: Bearer $HEADWATER_API_KEY\"",
-        ui.platform.config().public_url
-    ));
+    .request(&ui, "GET", &format!("/workflows/{id}/event_summaries"));
     Ok(event_list::followed(page, &visitor, &emitter, &events))
 }

@@ -11,6 +11,7 @@ use crate::{
     page::deploy::failure::Failure,
     part::{
         confirm::{Question, confirm_busy},
+        empty::empty,
         time,
     },
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
@@ -26,7 +27,22 @@ pub(crate) async fn show(
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &path.workflow).await?;
     let view = path.view(&ui, &visitor).await?;
-    Ok(page(&shown, &view.deployment, &visitor, None))
+    let files = path.files(&ui, &visitor, &path.deployment).await?;
+    Ok(match (view.deployment.is_current, files.is_empty()) {
+        (true, _) => nothing(&shown, "New runs follow this deployment already."),
+        (false, true) => nothing(&shown, "The files of this deployment are not kept."),
+        (false, false) => page(&shown, &view.deployment, &visitor, None),
+    })
+}
+
+/// The reason why there is nothing to ask.
+fn nothing(shown: &Shown, reason: &str) -> Page {
+    let list = format!("{}/settings", shown.base());
+    let body = html! {
+        h1 { "Roll back" }
+        (empty(reason, html! { p { a href=(list) { "Choose another deployment" } } }))
+    };
+    Page::of(Section::Workflows, "Roll back", body)
 }
 
 /// Rolls a workflow back.

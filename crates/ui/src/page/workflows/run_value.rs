@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{RunPath, run_steps::tree};
 use crate::{
-    part::{code::copyable, payload, text},
+    part::{payload, text},
     problem::Problem,
     reply::{Page, PageReply, Section},
     state::Ui,
@@ -37,9 +37,9 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
             value => { (tree(value, &name, (&at, visitor.first_child()), &address)) }
         }
         p.note { (text::bytes(value_bytes(value))) " of JSON" }
-        @if at.is_empty() { p { (copyable(&format!("headwater runs describe {} --json", path.run))) } }
     };
-    Ok(Page::of(Section::Workflows, name, body))
+    let page = Page::of(Section::Workflows, name, body);
+    Ok(page.command(format!("headwater runs describe {} --json", path.run)))
 }
 
 /// The value, and its name in code.

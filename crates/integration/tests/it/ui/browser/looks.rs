@@ -14,6 +14,8 @@ const PICTURES: &str = "HEADWATER_TEST_LOOKS";
 
 /// The narrowest comes first: a page that loads there has its menu closed.
 const WIDTHS: [u32; 3] = [360, 768, 1440];
+/// The width at which pages are read without scrolling sideways when somebody magnifies them fourfold (WCAG 1.4.10).
+const MAGNIFIED: u32 = 320;
 
 /// A page, by the name of its picture.
 pub(super) type Page = (&'static str, String);
@@ -57,6 +59,9 @@ pub(super) async fn every_look(tab: &Tab<'_>, name: &str) -> Vec<String> {
             }
         }
     }
+    tab.look(look(MAGNIFIED, false)).await;
+    let sideways = scrolls_sideways(tab, MAGNIFIED).await.into_iter();
+    faults.extend(sideways.map(|fault| format!("{name}, {MAGNIFIED} px: {fault}")));
     let problems = tab.problems().await.into_iter();
     faults.extend(problems.map(|problem| format!("{name}: {problem}")));
     faults
@@ -72,10 +77,15 @@ async fn faults_of(tab: &Tab<'_>, width: u32, is_dark: bool) -> Vec<String> {
         false => tab.barriers().await,
         true => tab.barriers_of_colour().await,
     };
-    let across = tab.evaluate("document.documentElement.scrollWidth").await;
-    if across.as_u64().unwrap() > u64::from(width) {
-        let widest = tab.widest(width).await;
-        faults.push(format!("scrolls sideways, {across} px: {widest}"));
-    }
+    faults.extend(scrolls_sideways(tab, width).await);
     faults
+}
+
+async fn scrolls_sideways(tab: &Tab<'_>, width: u32) -> Option<String> {
+    let across = tab.evaluate("document.documentElement.scrollWidth").await;
+    if across.as_u64().unwrap() <= u64::from(width) {
+        return None;
+    }
+    let widest = tab.widest(width).await;
+    Some(format!("scrolls sideways, {across} px: {widest}"))
 }

@@ -248,7 +248,8 @@ struct AccountHealth {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     expires_at: Option<EpochSeconds>,
-    /// The time at which the node renewed the access token last, Unix time in seconds; absent until it has.
+    /// The time at which the node renewed the access token last, Unix time in seconds; absent if it has not since
+    /// somebody gave the credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     renewed_at: Option<EpochSeconds>,

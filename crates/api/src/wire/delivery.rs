@@ -165,7 +165,7 @@ pub(super) struct Attempt {
     /// The time it began, in epoch milliseconds.
     #[schema(value_type = u64)]
     at_ms: EpochMs,
-    /// The reason for it; absent of attempts from before it was recorded.
+    /// The reason for it; absent where it was not recorded yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(inline, value_type = Option<Cause>)]
     cause: Option<AttemptCause>,
@@ -214,7 +214,7 @@ impl Header {
     reason = "stands for `AttemptCause` where a shape is described"
 )]
 enum Cause {
-    /// The event was dispatched to the webhook.
+    /// The event came, or is sent again to a webhook that had no delivery of it.
     Event,
     /// The attempt before failed, and the time until the next one has passed.
     Retry,

@@ -8,7 +8,7 @@ use crate::time::EpochMs;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptCause {
-    /// The event was dispatched to the webhook.
+    /// The event came, or is sent again to a webhook that had no delivery of it.
     Event,
     /// The attempt before failed, and the time until the next one has passed.
     Retry,

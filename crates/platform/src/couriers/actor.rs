@@ -327,8 +327,10 @@ impl Actor {
         let limit = self.queue.room(self.claim_limit);
         let changes = self.signals.changes();
         self.claiming.start(async move {
-            let claim = context.claim_deliveries(&id, changes, limit, returned);
-            claim.await
+            if !returned.is_empty() {
+                context.core.store.release_deliveries(&returned).await?;
+            }
+            context.claim_deliveries(&id, changes, limit).await
         });
     }
 

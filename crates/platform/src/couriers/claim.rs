@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use headwater_model::id::WebhookId;
-use headwater_store::{ClaimLimit, ClaimedDelivery, DeliveryLease};
+use headwater_store::{ClaimLimit, ClaimedDelivery};
 
 use super::{context::CourierContext, target::Target};
-use crate::{actor::claimed, error::PlatformError};
+use crate::error::PlatformError;
 
 /// The result of a claim.
 pub(super) struct Claim {
@@ -39,30 +39,21 @@ impl Claim {
 }
 
 impl CourierContext {
-    /// Claims deliveries of the webhook, and makes its record ready for them. Leases that are `returned` are given back
-    /// before that.
+    /// Claims deliveries of the webhook, and makes its record ready for them.
     ///
     /// # Errors
-    /// Those of the store, unless it is unavailable, and `Internal` when a secret of the webhook cannot be opened: then its
-    /// leases are given back.
+    /// Those of the store, and `Internal` when a secret of the webhook cannot be opened: then its leases are given back.
     pub(super) async fn claim_deliveries(
         &self,
         id: &WebhookId,
         changes: u64,
         limit: ClaimLimit,
-        returned: Vec<DeliveryLease>,
     ) -> Result<Claim, PlatformError> {
-        let (core, store, returned) = (&self.core, &self.core.store, &returned);
-        let claim = |term| async move {
-            let _permit = self.claims.acquire().await;
-            if !returned.is_empty() {
-                store.release_deliveries(returned).await?;
-            }
-            let now_ms = core.env.now_ms();
-            store.claim_deliveries(id, term, now_ms, limit).await
-        };
-        let give_back = |term| store.release_delivery_claim(id, term);
-        let claimed = claimed(core, claim, give_back).await?;
+        let permit = self.claims.acquire().await;
+        let (store, term) = (&self.core.store, self.core.lease_term());
+        let claimed = store.claim_deliveries(id, term, self.core.env.now_ms(), limit);
+        let claimed = claimed.await?;
+        drop(permit);
         let target = |webhook| Target::new(webhook, &self.secret_keys, &self.limits).map(Arc::new);
         let target = match claimed.webhook.map(target).transpose() {
             Ok(target) => target,

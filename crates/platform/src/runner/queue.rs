@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use headwater_model::id::{InvocationId, SourceId};
 use headwater_store::{
-    Admission, Claimed, Lane, Lease, LeaseTerm, RunnableLease, StoreError, Trigger, WorkLimit,
+    Admission, Claimed, Lane, Lease, RunnableLease, StoreError, Trigger, WorkLimit,
 };
 use tokio::time::Instant;
 
@@ -13,10 +13,7 @@ use super::{
     invocation::{CustomResponse, QueuedInvocation, Reply},
     waiting::Waiting,
 };
-use crate::actor::{InFlight, claimed};
-
-/// The smallest step from one moment to the next.
-const MS: Duration = Duration::from_millis(1);
+use crate::actor::InFlight;
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
@@ -227,18 +224,12 @@ impl Queue {
         };
         let (context, lease) = (Arc::clone(&self.context), lease.clone());
         self.claiming.start(async move {
-            let (core, store) = (&context.core, &context.core.store);
-            let (lease, overdue) = (&lease, &overdue);
-            let claim = |term: LeaseTerm| async move {
-                if !overdue.is_empty() {
-                    // Not the claim's own term: they are not given back with it.
-                    let until_ms = term.expires_at_ms.minus(MS);
-                    store.extend_leases(overdue, until_ms).await?;
-                }
-                store.claim(lease, term, core.env.now_ms(), limit).await
-            };
-            let give_back = |term| store.release_claim(&lease.runnable, term);
-            let claimed = claimed(core, claim, give_back).await?;
+            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
+            let store = &context.core.store;
+            if !overdue.is_empty() {
+                store.extend_leases(&overdue, term.expires_at_ms).await?;
+            }
+            let claimed = store.claim(&lease, term, now_ms, limit).await?;
             Ok((limit, claimed))
         });
     }

@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Duration};
 use headwater_store::{Claimed, StoreError, WorkLimit};
 
 use super::{Actor, Claim, Loaded, RUNS_MAX};
-use crate::{
-    actor::claimed,
-    workflows::{live::Committing, loading::ClaimedTogether},
-};
+use crate::workflows::{live::Committing, loading::ClaimedTogether};
 
 /// Runs claimed at once, and bytes of their events and heads.
 const CLAIMED: WorkLimit = WorkLimit {
@@ -33,10 +30,12 @@ impl Actor {
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         self.claiming.start(async move {
             let lease = context.leases.of(&id.into()).await?;
-            let (core, store) = (&context.core, &context.core.store);
-            let claim = |term| store.claim(&lease, term, core.env.now_ms(), limit);
-            let give_back = |term| store.release_claim(&lease.runnable, term);
-            let claimed = claimed(core, claim, give_back).await?;
+            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
+            let claimed = context
+                .core
+                .store
+                .claim(&lease, term, now_ms, limit)
+                .await?;
             Ok((lease, claimed))
         });
     }

@@ -190,7 +190,11 @@ fn row(
                 }
             }
             td data-label="Renewed" {
-                @match account.credentials.renewed_at { Some(at) => (moment(at.0)), None => { span.note { "never" } } }
+                @match account.credentials.renewed_at {
+                    Some(at) => (moment(at.0)),
+                    None if account.credentials.renewable => { span.note { "not known" } }
+                    None => { span.note { "–" } }
+                }
             }
             td data-label="Used by" { (uses::links(users, &account.id, USES)) }
             td data-label="Connected by" { (creators.name(&account.owner.user_id)) }

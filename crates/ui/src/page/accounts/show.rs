@@ -120,7 +120,7 @@ fn facts(
             }
             dt { "Connected" } dd { (moment(account.created_at.0)) " by " (creators.name(&account.owner.user_id)) }
             @if let Some(at) = account.credentials.renewed_at { dt { "Renewed" } dd { (moment(at.0)) } }
-            @if account.credentials.renewed_at != Some(account.updated_at) { dt { "Changed" } dd { (moment(account.updated_at.0)) } }
+            @if account.credentials.renewed_at != Some(account.updated_at) { dt { @if account.credentials.renewable && account.credentials.renewed_at.is_none() { "Changed or renewed" } @else { "Changed" } } dd { (moment(account.updated_at.0)) } }
         }
     }
 }

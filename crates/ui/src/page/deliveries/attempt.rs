@@ -50,7 +50,7 @@ pub(super) fn card(attempt: &Attempt, slowest_ms: u64, now_ms: EpochMs, curl: Ma
 
 fn told(cause: AttemptCause) -> &'static str {
     match cause {
-        AttemptCause::Event => "The event came.",
+        AttemptCause::Event => "It is the first attempt of the delivery.",
         AttemptCause::Retry => "The attempt before had failed, and its time had come.",
         AttemptCause::Manual => "Somebody asked for it.",
     }

@@ -128,20 +128,21 @@ impl Wanted {
     /// The same search as the query of a request to the API.
     pub(super) fn request(&self, visitor: &Visitor) -> String {
         let mut query = Serializer::new(String::new());
+        query.extend_pairs(self.paths.iter().map(|path| ("path", path)));
         query.extend_pairs(self.asked(visitor));
+        for (name, moment) in self.moments(visitor.now_ms) {
+            query.append_pair(name, &moment.to_string());
+        }
         query.finish()
     }
 
     /// The same as the filter of a request, with the place behind which it begins.
     pub(super) fn filter(&self, visitor: &Visitor) -> Value {
-        let mut filter = Map::new();
-        for (name, value) in self.asked(visitor) {
-            let value = match name {
-                "since" | "until" => value.parse::<u64>().map_or(Value::Null, Value::from),
-                _ => Value::from(value),
-            };
-            filter.insert(name.to_owned(), value);
-        }
+        let texts = self.asked(visitor).into_iter();
+        let texts = texts.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        let moments = self.moments(visitor.now_ms).into_iter();
+        let moments = moments.map(|(name, moment)| (name.to_owned(), Value::from(moment.0)));
+        let mut filter: Map<_, _> = texts.chain(moments).collect();
         if !self.paths.is_empty() {
             filter.insert("path".to_owned(), self.paths.clone().into());
         }
@@ -151,28 +152,34 @@ impl Wanted {
         Value::Object(filter)
     }
 
-    /// The parameters that the API takes, with times as moments.
+    /// The texts of the search, as the API calls them.
     fn asked(&self, visitor: &Visitor) -> Vec<(&'static str, String)> {
         let emitter = match self.emitter.parse::<EmitterId>() {
-            Ok(EmitterId::Workflow(_)) => "workflow_id",
-            Ok(EmitterId::Source(_)) | Err(_) => "source_id",
+            Ok(EmitterId::Workflow(id)) => ("workflow_id", id.to_string()),
+            Ok(EmitterId::Source(id)) => ("source_id", id.to_string()),
+            Err(_) => ("source_id", String::new()),
         };
         let workspace = visitor.workspace.as_ref().map(ToString::to_string);
-        let times = [
-            since(&self.since, visitor.now_ms),
-            until(&self.until, visitor.now_ms),
-        ];
-        let [since, until] = times.map(|moment| moment.map(|ms| ms.0.to_string()));
-        let one = [("q", self.words.clone())].into_iter();
-        let paths = self.paths.iter().map(|path| ("path", path.clone()));
-        let all = one.chain(paths).chain([
-            (emitter, self.emitter.clone()),
+        let all = [
+            ("q", self.words.clone()),
+            emitter,
             ("channel", self.channel.clone()),
             ("workspace_id", workspace.unwrap_or_default()),
-            ("since", since.unwrap_or_default()),
-            ("until", until.unwrap_or_default()),
-        ]);
+        ];
+        let all = all.into_iter();
         all.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// The times of the search.
+    fn moments(&self, now_ms: EpochMs) -> Vec<(&'static str, EpochMs)> {
+        let times = [
+            ("since", since(&self.since, now_ms)),
+            ("until", until(&self.until, now_ms)),
+        ];
+        let times = times.into_iter();
+        times
+            .filter_map(|(name, moment)| Some((name, moment?)))
+            .collect()
     }
 
     /// The search, within the workspace whose things are shown.

@@ -37,10 +37,10 @@ pub(crate) async fn show(
 
 /// The reason why there is nothing to ask.
 fn nothing(shown: &Shown, reason: &str) -> Page {
-    let list = format!("{}/settings", shown.base());
+    let settings = format!("{}/settings", shown.base());
     let body = html! {
         h1 { "Roll back" }
-        (empty(reason, html! { p { a href=(list) { "Choose another deployment" } } }))
+        (empty(reason, html! { p { a href=(settings) { "Choose another deployment" } } }))
     };
     Page::of(Section::Workflows, "Roll back", body)
 }

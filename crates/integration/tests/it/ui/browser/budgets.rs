@@ -33,7 +33,8 @@ const WATCHED: &str = "window.__late = [];
       const [ms] = row.querySelector('a[href*=\"/events/\"]').getAttribute('href').split('/').pop().split('-');
       window.__late.push(Date.now() - Number(ms));
     };
-    new MutationObserver((changes) => changes.forEach((one) => one.addedNodes.forEach(note)))
+    const noted = (one) => [...one.addedNodes].filter((row) => row.nodeType === Node.ELEMENT_NODE).forEach(note);
+    new MutationObserver((changes) => changes.forEach(noted))
       .observe(document.querySelector('[data-rows]'), { childList: true });";
 
 /// The bytes of what was loaded under names that end like this.

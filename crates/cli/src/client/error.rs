@@ -247,6 +247,10 @@ impl ApiError {
                 "`headwater search WORDS` finds what is on npm; `headwater publish DIR` publishes all components of a folder, \
                  such as one of the checkout",
             ),
+            422 if self.message.contains("` hook threw") => Some(
+                "check its props, and its account with `headwater accounts check NAME`; if the code is yours, fix it, \
+                 then try again",
+            ),
             422 if self.stack.is_some() => Some("fix the component and try again"),
             422 => Some("correct what it names, then try again"),
             // The message says when the quota resets.
@@ -269,7 +273,15 @@ pub(crate) fn naming_flags(error: anyhow::Error, filters: &[(&str, String)]) -> 
 
 /// The command that lists things of the kind that is not there.
 fn listed_by(message: &str) -> &'static str {
-    const LISTS: [(&str, &str); 6] = [
+    const LISTS: [(&str, &str); 8] = [
+        (
+            "there is no deployment",
+            "`headwater deployments NAME` lists those of a source or workflow",
+        ),
+        (
+            "there is no event",
+            "`headwater events NAME --full` shows the events with their ids",
+        ),
         (
             "there is no delivery",
             "`headwater deliveries list` shows the deliveries",

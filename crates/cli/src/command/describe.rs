@@ -74,7 +74,7 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     }
     bail!(
         "no source or component is called {subject}; `headwater list` shows the sources, `headwater list \
-         components` the components"
+         components` the components, and `headwater search WORDS` those of npm packages"
     )
 }
 

@@ -34,8 +34,8 @@ pub(super) async fn run(session: &Session, arguments: SearchArguments) -> Result
     found.truncate(arguments.limit);
     if found.is_empty() && !session.json {
         output::tell(
-            "No component matches: try fewer words. Components of a package that is not in the index are listed with \
-             `headwater publish npm:PACKAGE`, and every component can be deployed from its file or URL.",
+            "No component matches: try fewer words. `headwater publish npm:PACKAGE` puts the components of a package that \
+             is not in the index into the node's registry, and every component can be deployed from its file or URL.",
         );
         return Ok(Exit::Success);
     }

@@ -121,7 +121,7 @@ async fn switch(session: &Session, given: &str, is_active: bool) -> Result<Exit>
     session.print(&workflow, show::brief)?;
     output::tell(match is_active {
         true => {
-            "its triggers are on; take `inactive: true` out of its workflow.yaml, or the next deployment switches them off"
+            "its triggers are on; if its workflow.yaml has `inactive: true`, take that out, or the next deployment switches them off"
         }
         false => {
             "its triggers are off until it is activated or deployed; `headwater workflows run` starts runs by hand"

@@ -32,7 +32,7 @@ pub(super) async fn run(global: &Global, arguments: &CheckWorkflowArguments) -> 
                 output::data(&findings::line(&folder.dir, finding))?;
             }
             if found.is_empty() {
-                output::tell("nothing was found");
+                output::tell("no mistake was found");
             }
         }
     }

@@ -9,12 +9,14 @@
 //! Runners and couriers are such actors. Each has its own middle; the parts that all share are here.
 
 mod batches;
+mod claims;
 mod heartbeat;
 mod in_flight;
 mod residents;
 
 pub(crate) use self::{
     batches::{Batches, store_returns},
+    claims::Claims,
     heartbeat::Heartbeat,
     in_flight::InFlight,
     residents::{Resident, Residents},

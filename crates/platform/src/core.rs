@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use headwater_engine::Engine;
+use headwater_model::time::EpochMs;
 use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -20,6 +21,8 @@ use crate::{
 
 /// The duration of a lease; its holder prolongs it well before its end.
 const LEASE: Duration = Duration::from_secs(60);
+/// The smallest step from one moment to the next.
+const MS: Duration = Duration::from_millis(1);
 
 /// The node's store, engine, clock and configuration, with the tasks that it runs.
 pub(crate) struct Core {
@@ -42,11 +45,21 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// A lease of this node from now.
+    /// A lease of this node from now. Its end is an even millisecond, and that of a claim an odd one: they are told apart.
     pub(crate) fn lease_term(&self) -> LeaseTerm {
+        let until_ms = self.env.now_ms() + LEASE;
         LeaseTerm {
             epoch: self.epoch,
-            expires_at_ms: self.env.now_ms() + LEASE,
+            expires_at_ms: EpochMs(until_ms.0 & !1),
+        }
+    }
+
+    /// The lease of a claim from now, which ends later than that of the claim before it.
+    pub(crate) fn claim_term(&self, last_ms: EpochMs) -> LeaseTerm {
+        let term = self.lease_term();
+        LeaseTerm {
+            expires_at_ms: (term.expires_at_ms + MS).max(last_ms + 2 * MS),
+            ..term
         }
     }
 

@@ -80,6 +80,17 @@ impl Deliveries for PostgresStore {
         .await
     }
 
+    async fn release_delivery_claim(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError> {
+        self.write_locking(|connection| async move {
+            claims::release_claim(&connection, webhook_id.as_str(), term).await
+        })
+        .await
+    }
+
     async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError> {
         self.write_locking(|connection| async move { claims::release(&connection, leases).await })
             .await

@@ -252,6 +252,27 @@ pub(crate) async fn release(
         .map(drop)
 }
 
+/// Gives back what is leased under the term.
+pub(crate) async fn release_claim(
+    connection: &Connection,
+    runnable: &RunnableId,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1
+             WHERE runnable_id = $1 AND lease_epoch = $2 AND lease_expires_at_ms = $3",
+            &[
+                &runnable.as_str(),
+                &signed(term.epoch.0),
+                &signed(term.expires_at_ms),
+            ],
+        )
+        .await
+        .map_err(failed("giving a claim back"))
+        .map(drop)
+}
+
 /// An invocation that a run ends.
 pub(crate) struct Ended {
     position: i64,

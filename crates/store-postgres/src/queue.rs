@@ -57,6 +57,17 @@ impl WorkQueue for PostgresStore {
         .await
     }
 
+    async fn release_claim(
+        &self,
+        runnable: &RunnableId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError> {
+        self.write_locking(|connection| async move {
+            invocations::release_claim(&connection, runnable, term).await
+        })
+        .await
+    }
+
     async fn claim_one(
         &self,
         lease: &RunnableLease,

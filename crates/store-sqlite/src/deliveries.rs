@@ -80,6 +80,16 @@ impl Deliveries for SqliteStore {
         .await
     }
 
+    async fn release_delivery_claim(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError> {
+        let id = webhook_id.clone();
+        self.write(move |connection| claims::release_claim(connection, id.as_str(), term))
+            .await
+    }
+
     async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError> {
         let leases = leases.to_vec();
         self.write(move |connection| {

@@ -11,7 +11,7 @@ use headwater_store::{Claimed, Lease, LeaseTerm, NodeEpoch, StoreError, WorkLimi
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{ExecutePrepared as _, failed},
     invocations::{FREE, WHILE_INACTIVE},
     row::{get, named, parsed, raw, raw_opt, signed, trace, unsigned},
     workflow_state,
@@ -105,6 +105,26 @@ pub(crate) fn claim_one(
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?;
     row.map(|row| claimed(row, term.epoch)).transpose()
+}
+
+/// Gives back what is leased under the term.
+pub(crate) fn release(
+    connection: &Connection,
+    runnable: &RunnableId,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1
+             WHERE runnable_id = ? AND lease_epoch = ? AND lease_expires_at_ms = ?",
+            params![
+                runnable.as_str(),
+                signed(term.epoch.0),
+                signed(term.expires_at_ms)
+            ],
+        )
+        .map_err(failed("giving a claim back"))
+        .map(drop)
 }
 
 fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {

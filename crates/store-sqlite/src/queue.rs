@@ -48,6 +48,16 @@ impl WorkQueue for SqliteStore {
         .await
     }
 
+    async fn release_claim(
+        &self,
+        runnable: &RunnableId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError> {
+        let runnable = runnable.clone();
+        self.write(move |connection| invocation_claims::release(connection, &runnable, term))
+            .await
+    }
+
     async fn claim_one(
         &self,
         lease: &RunnableLease,

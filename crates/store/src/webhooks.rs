@@ -357,6 +357,16 @@ pub trait Deliveries {
         limit: ClaimLimit,
     ) -> Result<ClaimedDeliveries, StoreError>;
 
+    /// Gives back what is leased of a webhook's deliveries under exactly this term: a claim whose answer was lost has leased
+    /// it, and nobody knows.
+    /// MUST leave leases of other terms, and those of other webhooks
+    /// (`conformance::deliveries::a_claim_whose_answer_was_lost_is_given_back`).
+    async fn release_delivery_claim(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+    ) -> Result<(), StoreError>;
+
     /// `woken_webhooks`: of the active webhooks with deliveries that are due and not leased, the first `limit` after
     /// `after` in the order of ids, sorted by due time; `more`: continue after the largest of them;
     /// `next_due_ms`: when a delivery of those looked at is due next.

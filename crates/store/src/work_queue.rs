@@ -149,6 +149,13 @@ pub trait WorkQueue {
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
+    /// Gives back what is leased of a source's or workflow's invocations under exactly this term: a claim whose answer was
+    /// lost has leased it, and nobody knows.
+    /// MUST leave leases of other terms, and those of other runnables
+    /// (`conformance::queue::a_claim_whose_answer_was_lost_is_given_back`).
+    async fn release_claim(&self, runnable: &RunnableId, term: LeaseTerm)
+    -> Result<(), StoreError>;
+
     /// Leases one invocation of a source or workflow, due or not; `None` if it has ended or somebody holds it.
     /// MUST NOT lease one that is held by a lease that has not expired, nor one of another runnable
     /// (`conformance::queue::one_invocation_is_claimed_by_its_id`).

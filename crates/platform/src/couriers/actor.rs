@@ -24,7 +24,7 @@ use super::{
     verdict::{Ended, disabled, verdict},
 };
 use crate::{
-    actor::{Heartbeat, InFlight},
+    actor::{Claims, Heartbeat, InFlight},
     changes::Change,
     chore::Chore,
     error::PlatformError,
@@ -46,7 +46,12 @@ pub(super) struct Actor {
     is_slow: bool,
     queue: Queue,
     held: HeldLeases,
-    claiming: InFlight<Result<Claim, PlatformError>>,
+    claims: Claims,
+    claiming: InFlight<Result<Option<Claim>, PlatformError>>,
+    /// The changes of the webhook before the claim under way.
+    claimed_changes: u64,
+    /// Leases that the next claim gives back.
+    returned: Vec<DeliveryLease>,
     claim_limit: u32,
     /// Whether somebody said that there is work.
     nudged: bool,
@@ -78,7 +83,10 @@ impl Actor {
             failing_since_ms: None,
             is_slow: false,
             held: HeldLeases::default(),
+            claims: Claims::default(),
             claiming: InFlight::default(),
+            claimed_changes: 0,
+            returned: Vec::new(),
             claim_limit: CLAIMED_AT_ONCE_MIN,
             nudged: true,
             more: false,
@@ -101,7 +109,8 @@ impl Actor {
         loop {
             self.advance();
             if self.is_idle() && self.remove_if_idle() {
-                let leases = self.held.leases();
+                let mut leases = self.held.leases();
+                leases.append(&mut self.returned);
                 return self.release(&leases).await;
             }
             tokio::select! {
@@ -137,7 +146,7 @@ impl Actor {
         }
         self.start_attempts();
         if self.wants_claim() {
-            self.claim(Vec::new());
+            self.claim();
         }
     }
 
@@ -311,13 +320,13 @@ impl Actor {
     fn claim_anew(&mut self) {
         if self.claiming.is_idle() {
             let waiting = self.queue.drain();
-            let returned = self.take_leases(&waiting);
-            self.claim(returned);
+            let leases = self.take_leases(&waiting);
+            self.returned.extend(leases);
+            self.claim();
         }
     }
 
-    /// Gives leases back, then claims.
-    fn claim(&mut self, returned: Vec<DeliveryLease>) {
+    fn claim(&mut self) {
         if !self.claiming.is_idle() {
             return;
         }
@@ -325,18 +334,21 @@ impl Actor {
         (self.more, self.more_retries) = (false, false);
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         let limit = self.queue.room(self.claim_limit);
-        let changes = self.signals.changes();
+        self.claimed_changes = self.signals.changes();
+        let (claims, returned) = (self.claims.clone(), self.returned.clone());
         self.claiming.start(async move {
-            if !returned.is_empty() {
-                context.core.store.release_deliveries(&returned).await?;
-            }
-            context.claim_deliveries(&id, changes, limit).await
+            let claim = context.claim_deliveries(&id, &claims, limit, &returned);
+            claim.await
         });
     }
 
-    async fn finish_claim(&mut self, claim: Result<Claim, PlatformError>) {
+    async fn finish_claim(&mut self, claim: Result<Option<Claim>, PlatformError>) {
         let claim = match claim {
-            Ok(claim) => claim,
+            Ok(Some(claim)) => claim,
+            Ok(None) => {
+                self.nudged = true;
+                return;
+            }
             Err(error) => {
                 // The background step comes back to it.
                 tracing::error!(webhook_id = %self.id, %error, "cannot deliver now");
@@ -345,7 +357,8 @@ impl Actor {
                 return self.give_back(waiting).await;
             }
         };
-        self.known_changes = claim.changes;
+        self.known_changes = self.claimed_changes;
+        self.returned.clear();
         let (full, any, retries) = (claim.is_full(), claim.leaves_any(), claim.leaves_retries());
         let Some(target) = claim.target else {
             self.target = None;

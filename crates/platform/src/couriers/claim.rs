@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use headwater_model::id::WebhookId;
-use headwater_store::{ClaimLimit, ClaimedDelivery};
+use headwater_store::{ClaimLimit, ClaimedDelivery, DeliveryLease, StoreError};
 
 use super::{context::CourierContext, target::Target};
-use crate::error::PlatformError;
+use crate::{actor::Claims, error::PlatformError};
 
 /// The result of a claim.
 pub(super) struct Claim {
     /// The webhook as it was in the moment of the claim; `None`: it takes no deliveries.
     pub(super) target: Option<Arc<Target>>,
     pub(super) claimed: Vec<ClaimedDelivery>,
-    /// As counted before the claim.
-    pub(super) changes: u64,
     pub(super) limit: ClaimLimit,
 }
 
@@ -39,21 +37,35 @@ impl Claim {
 }
 
 impl CourierContext {
-    /// Claims deliveries of the webhook, and makes its record ready for them.
+    /// Claims deliveries of the webhook, and makes its record ready for them. Leases that are `returned` are given back
+    /// first. `None`: the store is away, and it is time to try again.
     ///
     /// # Errors
-    /// Those of the store, and `Internal` when a secret of the webhook cannot be opened: then its leases are given back.
+    /// Other errors of the store, and `Internal` when a secret of the webhook cannot be opened: then its leases are given back.
     pub(super) async fn claim_deliveries(
         &self,
         id: &WebhookId,
-        changes: u64,
+        claims: &Claims,
         limit: ClaimLimit,
-    ) -> Result<Claim, PlatformError> {
-        let permit = self.claims.acquire().await;
-        let (store, term) = (&self.core.store, self.core.lease_term());
-        let claimed = store.claim_deliveries(id, term, self.core.env.now_ms(), limit);
-        let claimed = claimed.await?;
-        drop(permit);
+        returned: &[DeliveryLease],
+    ) -> Result<Option<Claim>, PlatformError> {
+        let (core, store) = (&self.core, &self.core.store);
+        let claim = |term| async move {
+            let _permit = self.claims.acquire().await;
+            if !returned.is_empty() {
+                store.release_deliveries(returned).await?;
+            }
+            let now_ms = core.env.now_ms();
+            store.claim_deliveries(id, term, now_ms, limit).await
+        };
+        let give_back = |term| async move {
+            let _permit = self.claims.acquire().await;
+            store.release_delivery_claim(id, term).await
+        };
+        let claimed = match claims.claim(core, claim, give_back).await {
+            Err(StoreError::Unavailable { .. }) => return Ok(None),
+            claimed => claimed?,
+        };
         let target = |webhook| Target::new(webhook, &self.secret_keys, &self.limits).map(Arc::new);
         let target = match claimed.webhook.map(target).transpose() {
             Ok(target) => target,
@@ -66,11 +78,10 @@ impl CourierContext {
                 return Err(error);
             }
         };
-        Ok(Claim {
+        Ok(Some(Claim {
             target,
             claimed: claimed.deliveries,
-            changes,
             limit,
-        })
+        }))
     }
 }

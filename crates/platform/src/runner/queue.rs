@@ -13,7 +13,7 @@ use super::{
     invocation::{CustomResponse, QueuedInvocation, Reply},
     waiting::Waiting,
 };
-use crate::actor::InFlight;
+use crate::actor::{Claims, InFlight};
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
@@ -33,6 +33,7 @@ pub(super) struct Queue {
     serial: VecDeque<QueuedInvocation>,
     /// HTTP work: several runs at a time.
     concurrent: VecDeque<QueuedInvocation>,
+    claims: Claims,
     claiming: InFlight<Claim>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
@@ -49,6 +50,7 @@ impl Queue {
             id,
             serial: VecDeque::new(),
             concurrent: VecDeque::new(),
+            claims: Claims::default(),
             claiming: InFlight::default(),
             more: false,
             next_due: None,
@@ -223,13 +225,19 @@ impl Queue {
             has_begun: false,
         };
         let (context, lease) = (Arc::clone(&self.context), lease.clone());
+        let claims = self.claims.clone();
         self.claiming.start(async move {
-            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let store = &context.core.store;
-            if !overdue.is_empty() {
-                store.extend_leases(&overdue, term.expires_at_ms).await?;
-            }
-            let claimed = store.claim(&lease, term, now_ms, limit).await?;
+            let (core, store) = (&context.core, &context.core.store);
+            let (lease, overdue) = (&lease, &overdue);
+            let claim = |term| async move {
+                if !overdue.is_empty() {
+                    let until_ms = core.lease_term().expires_at_ms;
+                    store.extend_leases(overdue, until_ms).await?;
+                }
+                store.claim(lease, term, core.env.now_ms(), limit).await
+            };
+            let give_back = |term| store.release_claim(&lease.runnable, term);
+            let claimed = claims.claim(core, claim, give_back).await?;
             Ok((limit, claimed))
         });
     }
@@ -274,6 +282,8 @@ impl Queue {
                     }
                 }
             }
+            // The wait for it is over already.
+            Err(StoreError::Unavailable { .. }) => self.more = true,
             // The chore that looks for work which nobody holds wakes this runner again.
             Err(error) => {
                 tracing::error!(source_id = %self.id, %error, "work cannot be claimed now")

@@ -40,7 +40,7 @@ use super::{
     start::Start,
 };
 use crate::{
-    actor::{Batches, Heartbeat, InFlight, store_returns},
+    actor::{Batches, Claims, Heartbeat, InFlight, store_returns},
     changes::Change,
     chore::Chore,
     error::PlatformError,
@@ -81,6 +81,7 @@ pub(super) struct Actor {
     commands: mpsc::UnboundedReceiver<Command>,
     lease: Option<RunnableLease>,
     runs: HashMap<InvocationId, Box<LiveRun>>,
+    claims: Claims,
     claiming: InFlight<Claim>,
     /// In the order of their claims, which is that of their beginning.
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
@@ -116,6 +117,7 @@ impl Actor {
             commands,
             lease: None,
             runs: HashMap::new(),
+            claims: Claims::default(),
             claiming: InFlight::default(),
             loading: FuturesOrdered::new(),
             late: HashSet::new(),

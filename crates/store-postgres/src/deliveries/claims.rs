@@ -161,6 +161,27 @@ pub(super) async fn release(
     update(connection, leases, free, None).await
 }
 
+/// Gives back what is leased under the term.
+pub(super) async fn release_claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE webhook_id = $1 AND state = 'pending' AND lease_epoch = $2 AND lease_expires_at_ms = $3",
+            &[
+                &webhook_id,
+                &signed(term.epoch.0),
+                &signed(term.expires_at_ms),
+            ],
+        )
+        .await
+        .map_err(failed("giving a claim back"))
+        .map(drop)
+}
+
 /// Changes deliveries whose leases still hold; `$4` is `value`.
 async fn update(
     connection: &Connection,

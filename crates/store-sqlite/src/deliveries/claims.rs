@@ -125,6 +125,22 @@ pub(super) fn release(connection: &Connection, lease: &DeliveryLease) -> Result<
     update(connection, lease, free, None)
 }
 
+/// Gives back what is leased under the term.
+pub(super) fn release_claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE webhook_id = ? AND state = 'pending' AND lease_epoch = ? AND lease_expires_at_ms = ?",
+            params![webhook_id, signed(term.epoch.0), signed(term.expires_at_ms)],
+        )
+        .map_err(failed("giving a claim back"))
+        .map(drop)
+}
+
 /// Changes a delivery if the lease still holds; `?4` is `value`.
 fn update(
     connection: &Connection,

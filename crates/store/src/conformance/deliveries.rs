@@ -1,6 +1,6 @@
 //! Deliveries: claimed, attempted, given up, made once more and trimmed.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use headwater_model::{
     channel::Channel,
@@ -371,6 +371,42 @@ pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
     let listed = deliveries_of(&*store, &webhook, Some(DeliveryState::Delivered)).await;
     assert!(listed.iter().all(|one| one.attempts.len() == 1));
     assert_eq!(listed.len(), 2);
+}
+
+/// It is claimed once more, and nothing else is: neither what another claim leased, nor what another webhook has.
+pub async fn a_claim_whose_answer_was_lost_is_given_back(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    emit(&*store, &from, &["1", "2"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let claim = async |webhook: &Webhook, later: Duration, count| {
+        let term = LeaseTerm {
+            epoch,
+            expires_at_ms: T0 + MINUTE + later,
+        };
+        let limit = ClaimLimit {
+            deliveries: count,
+            retries: count,
+            bytes: u64::MAX,
+        };
+        let claimed = store.claim_deliveries(&webhook.id, term, T0, limit).await;
+        (term, claimed.unwrap().deliveries)
+    };
+    let (_, kept) = claim(&webhook, MS, 1).await;
+    let (term, lost) = claim(&webhook, 2 * MS, 1).await;
+    claim(&other, 2 * MS, 2).await;
+    store
+        .release_delivery_claim(&webhook.id, term)
+        .await
+        .unwrap();
+    let (_, again) = claim(&webhook, 3 * MS, 9).await;
+    let texts = [kept, lost, again].map(|claimed| {
+        let texts = delivered_texts(&claimed);
+        texts.concat()
+    });
+    assert_eq!(texts, ["1", "2", "2"]);
+    assert!(claim(&other, 3 * MS, 9).await.1.is_empty());
 }
 
 /// Refused for leases that were given back, and for those of another epoch, another webhook or none.

@@ -134,6 +134,35 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
     );
 }
 
+/// It is claimed once more, and nothing else is: neither what another claim leased, nor what another source has.
+pub async fn a_claim_whose_answer_was_lost_is_given_back(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let other = deploy(&*store, epoch, &owner()).await;
+    let term = |later| LeaseTerm {
+        expires_at_ms: term(epoch).expires_at_ms + later,
+        ..term(epoch)
+    };
+    let claim = async |of: &Leased, term, count| {
+        let claimed = store.claim(&of.lease, term, T0, WorkLimit::of(count));
+        claimed.await.unwrap()
+    };
+    for text in ["1", "2", "3"] {
+        store.enqueue(manual(&source.id, text), None).await.unwrap();
+    }
+    store.enqueue(manual(&other.id, "4"), None).await.unwrap();
+    let kept = claim(&source, term(MS), 1).await;
+    let lost = claim(&source, term(2 * MS), 1).await;
+    claim(&other, term(2 * MS), 1).await;
+    let runnable = source.lease.runnable.clone();
+    store.release_claim(&runnable, term(2 * MS)).await.unwrap();
+    let again = claim(&source, term(3 * MS), 9).await;
+    assert_eq!((given(&kept), given(&lost)), (vec!["1"], vec!["2"]));
+    assert_eq!(given(&again), ["2", "3"]);
+    assert_eq!(again[0].starts, 1, "nobody has begun it");
+    assert!(claim(&other, term(3 * MS), 9).await.is_empty());
+}
+
 /// One that waits is leased by its id, before its time and past the others; not one that is held, or of another source.
 pub async fn one_invocation_is_claimed_by_its_id(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;

@@ -28,15 +28,17 @@ impl Actor {
             ..CLAIMED
         };
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        let claims = self.claims.clone();
         self.claiming.start(async move {
-            let lease = context.leases.of(&id.into()).await?;
-            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let claimed = context
-                .core
-                .store
-                .claim(&lease, term, now_ms, limit)
-                .await?;
-            Ok((lease, claimed))
+            let (core, store, workflow) = (&context.core, &context.core.store, &id.into());
+            let leases = &context.leases;
+            let claim = |term| async move {
+                let lease = leases.of(workflow).await?;
+                let claimed = store.claim(&lease, term, core.env.now_ms(), limit).await?;
+                Ok((lease, claimed))
+            };
+            let give_back = |term| store.release_claim(workflow, term);
+            claims.claim(core, claim, give_back).await
         });
     }
 
@@ -66,6 +68,8 @@ impl Actor {
                 self.context.leases.forget(&self.id.clone().into());
                 tracing::debug!(workflow_id = %self.id, %conflict, "its runs cannot be claimed");
             }
+            // The wait for it is over already.
+            Err(StoreError::Unavailable { .. }) => self.more = true,
             Err(error) => {
                 tracing::error!(workflow_id = %self.id, error = error.in_full(), "cannot claim runs");
             }

@@ -18,9 +18,9 @@ use crate::{
         delivery_search,
         docs::{self, Described},
         event_replay, event_search, event_send, event_views, events, feeds, health, keys, nodes,
-        orgs, registry, run_search, runs, sessions, settings, source_deployments, sources,
-        subscriptions, usage, users, variables, webhooks, workflow_deployments, workflow_runs,
-        workflows, workspaces,
+        orgs, registry, run_replay, run_search, runs, sessions, settings, source_deployments,
+        sources, subscriptions, usage, users, variables, webhooks, workflow_deployments,
+        workflow_runs, workflows, workspaces,
     },
 };
 
@@ -96,6 +96,7 @@ const CLIENTS: &[PathItem] = &[
     || routes!(run_search::list),
     || routes!(run_search::counts),
     || routes!(run_search::hours),
+    || routes!(run_replay::replay),
     || routes!(source_deployments::list),
     || routes!(source_deployments::show),
     || routes!(source_deployments::roll_back),

@@ -23,6 +23,7 @@ pub(crate) mod keys;
 pub(crate) mod nodes;
 pub(crate) mod orgs;
 pub(crate) mod registry;
+pub(crate) mod run_replay;
 pub(crate) mod run_search;
 pub(crate) mod runs;
 pub(crate) mod sessions;

@@ -30,6 +30,7 @@ mod node;
 mod registry;
 mod run;
 mod run_record;
+mod run_replay;
 mod run_search;
 mod session;
 mod setting;
@@ -88,6 +89,7 @@ pub(crate) use self::{
     },
     run::{ActionReport, OpenLog, RunReport},
     run_record::{Run, RunsRequest},
+    run_replay::{Replay, ReplayRun, ReplayRuns, ReplayedRuns},
     run_search::{ListedRun, RunCounts, RunHour, RunHoursRequest, SearchRuns},
     session::{Session, SignInLink},
     setting::Setting,
@@ -112,8 +114,6 @@ pub(crate) use self::{
         DeployWorkflow, DeployedWorkflow, Finding, RunWorkflow, StartedRun, UpdateWorkflow,
         Workflow,
     },
-    workflow_run::{
-        AnyRun, Replay, ReplayRun, ResumeRun, Resumed, RunSummary, WorkflowRunsRequest,
-    },
+    workflow_run::{AnyRun, ResumeRun, Resumed, RunSummary, WorkflowRunsRequest},
     workspace::{AddMember, CreateWorkspace, Workspace, WorkspaceScope},
 };

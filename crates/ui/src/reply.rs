@@ -9,6 +9,7 @@ use axum::{
 use headwater_model::id::{EmitterId, WorkspaceId};
 use headwater_platform::LogPosition;
 use maud::Markup;
+use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use crate::{
@@ -158,6 +159,12 @@ impl Page {
     pub(crate) fn request(self, ui: &Ui, method: &str, path: &str) -> Self {
         let url = &ui.platform.config().public_url;
         self.command(api_request(url, method, path, None))
+    }
+
+    /// The same with a body.
+    pub(crate) fn request_with(self, ui: &Ui, method: &str, path: &str, body: &Value) -> Self {
+        let url = &ui.platform.config().public_url;
+        self.command(api_request(url, method, path, Some(&body.to_string())))
     }
 
     /// Adds a command line that has a payload among its arguments.

@@ -43,8 +43,9 @@ struct ReplayedEvent {
     event_id: EventId,
 }
 
-/// A search as `GET /events` takes it.
+/// A search as `GET /events` takes it. A name that is not known is refused, as it would make the search find more.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ReplayFilter {
     /// Words, separated by spaces, that an event's JSON or summary has, in any case.
     q: Option<String>,

@@ -24,37 +24,37 @@ pub(crate) struct SearchRuns {
     /// Only runs in one of these states, separated by commas: `open` (not ended), `succeeded`, `failed`, `cancelled`, or an
     /// outcome: `threw`, `wall_limit`, `memory_limit`, `output_limit`, `lost`, `returned`. `failed` is all outcomes but
     /// `returned` and `cancelled`.
-    status: Option<String>,
+    pub(super) status: Option<String>,
     /// Only those of this source.
     #[param(value_type = Option<id::Source>)]
-    source_id: Option<SourceId>,
+    pub(super) source_id: Option<SourceId>,
     /// Only those of this workflow.
     #[param(value_type = Option<id::Workflow>)]
-    workflow_id: Option<WorkflowId>,
+    pub(super) workflow_id: Option<WorkflowId>,
     /// Only those of sources and workflows in this workspace.
     #[param(value_type = Option<id::Workspace>)]
-    workspace_id: Option<WorkspaceId>,
+    pub(super) workspace_id: Option<WorkspaceId>,
     /// The same under its other name.
     #[param(value_type = Option<id::Workspace>)]
-    org_id: Option<WorkspaceId>,
+    pub(super) org_id: Option<WorkspaceId>,
     /// Only those with this cause.
     #[param(inline, value_type = Option<Trigger>)]
-    trigger: Option<RunTrigger>,
+    pub(super) trigger: Option<RunTrigger>,
     /// Only those queued at this time or later: epoch milliseconds, or ISO 8601 with a zone or as a date.
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[param(value_type = Option<String>)]
-    since: Option<EpochMs>,
+    pub(super) since: Option<EpochMs>,
     /// Only those queued at this time or before.
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[param(value_type = Option<String>)]
-    until: Option<EpochMs>,
+    pub(super) until: Option<EpochMs>,
     /// Only those that took so many milliseconds or more; of open ones, since they were queued.
     #[serde(default, deserialize_with = "lenient::integer")]
-    min_ms: Option<u32>,
+    pub(super) min_ms: Option<u32>,
     /// Only those that failed with an error whose first line has this text, in any case.
-    q: Option<String>,
+    pub(super) q: Option<String>,
     /// Only those that this request caused, or that are part of this trace: the id of either, as runs tell it.
-    origin: Option<String>,
+    pub(super) origin: Option<String>,
 }
 
 impl SearchRuns {

@@ -1,12 +1,12 @@
-//! Runs of workflows, and the requests that replay and resume them.
+//! Runs of workflows, and the requests that resume them.
 
 use headwater_model::{
     id::{DeploymentId, InvocationId, WorkflowId},
     time::EpochMs,
 };
 use headwater_platform::{
-    PlatformError, ReplayPlan, ResumeRequest, RunReplay, RunTrigger, RunsFilter, SourceVersion,
-    StepView, WaitView, WorkflowRunStatus, WorkflowRunSummary, WorkflowRunView,
+    ResumeRequest, RunTrigger, RunsFilter, StepView, WaitView, WorkflowRunStatus,
+    WorkflowRunSummary, WorkflowRunView,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
@@ -38,92 +38,6 @@ impl From<WorkflowRunsRequest> for RunsFilter {
             (Some(status), _) => Self::Status(status),
             (None, Some(true)) => Self::Open,
             (None, Some(false) | None) => Self::Ended,
-        }
-    }
-}
-
-/// A replay to start.
-#[derive(Debug, Deserialize, ToSchema)]
-#[schema(example = json!({"from": "route.large.charge", "dry_run": true}))]
-pub(crate) struct ReplayRun {
-    /// The path of the step to begin with, with or without the indices of loops: the results of steps before it
-    /// are used again. Absent: all is done again. Of workflows only.
-    from: Option<String>,
-    /// The deployment to follow: the current one, or that of the replayed run. `latest` if absent.
-    #[schema(inline)]
-    deployment: Option<ReplayDeployment>,
-    /// The event of a source's run, required where that is not known. A workflow's run has its own again.
-    event: Option<Value>,
-    /// Whether only to tell what would be done, and to start nothing.
-    #[serde(default, deserialize_with = "lenient::boolean")]
-    dry_run: Option<bool>,
-}
-
-/// The deployment that a replay follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum ReplayDeployment {
-    Latest,
-    Same,
-}
-
-impl ReplayRun {
-    pub(crate) fn is_dry(&self) -> bool {
-        self.dry_run.unwrap_or_default()
-    }
-
-    /// The version and the event of a source's run.
-    ///
-    /// # Errors
-    /// `Invalid` for a step to begin with.
-    pub(crate) fn of_source(self) -> Result<(SourceVersion, Option<Value>), PlatformError> {
-        if self.from.is_some_and(|path| !path.is_empty()) {
-            let reason = "`from` names a step, and the run of a source has none: leave it out";
-            return Err(PlatformError::invalid("from", reason));
-        }
-        let version = match self.deployment {
-            Some(ReplayDeployment::Same) => SourceVersion::Then,
-            Some(ReplayDeployment::Latest) | None => SourceVersion::Now,
-        };
-        Ok((version, self.event))
-    }
-
-    /// The replay of a workflow's run.
-    ///
-    /// # Errors
-    /// `Invalid` for an event.
-    pub(crate) fn of_workflow(self) -> Result<RunReplay, PlatformError> {
-        if self.event.is_some() {
-            let reason = "`event` is that of the replayed run of a workflow: leave it out, or start a run with \
-                          `POST /workflows/{id}/run`";
-            return Err(PlatformError::invalid("event", reason));
-        }
-        Ok(RunReplay {
-            from: self.from.filter(|path| !path.is_empty()),
-            is_same: self.deployment == Some(ReplayDeployment::Same),
-        })
-    }
-}
-
-/// A replay of a workflow's run, started or planned.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Replay {
-    /// The new run. Null if nothing was started.
-    #[schema(required, value_type = Option<id::Invocation>)]
-    id: Option<InvocationId>,
-    /// The deployment that it follows.
-    #[schema(value_type = id::Deployment)]
-    deployment_id: DeploymentId,
-    /// The paths of the steps and blocks whose results are used again.
-    skips: Vec<String>,
-}
-
-impl Replay {
-    pub(crate) fn new(id: Option<InvocationId>, plan: ReplayPlan) -> Self {
-        Self {
-            id,
-            deployment_id: plan.deployment_id,
-            skips: plan.kept.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -530,20 +444,6 @@ mod tests {
         let wrong = serde_json::from_value::<WorkflowRunsRequest>(json!({"status": "asleep"}));
         let error = wrong.unwrap_err().to_string();
         assert!(error.contains("`waiting`"), "{error}");
-    }
-
-    #[test]
-    fn a_replay_follows_the_current_deployment_unless_told_otherwise() {
-        for (deployment, is_same) in [
-            (json!(null), false),
-            (json!("latest"), false),
-            (json!("same"), true),
-        ] {
-            let request: ReplayRun =
-                serde_json::from_value(json!({ "deployment": deployment })).unwrap();
-            let replay = request.of_workflow().unwrap();
-            assert_eq!(replay.is_same, is_same, "{deployment}");
-        }
     }
 
     #[test]

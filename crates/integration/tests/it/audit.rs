@@ -76,6 +76,7 @@ const OPERATIONS: &[(&str, Recorded)] = &[
     ("replay_deliveries", As(&["webhook.replay"])),
     ("replay_events", As(&["event.replay"])),
     ("replay_run", As(&["run.replay"])),
+    ("replay_runs", As(&["run.replay"])),
     ("resume_run", As(&["run.resume"])),
     ("retry_deliveries", As(&["delivery.retry"])),
     ("retry_delivery", As(&["delivery.retry"])),

@@ -15,7 +15,7 @@ mod verdict;
 
 use std::sync::Arc;
 
-use headwater_integration::{Database, Node, Receiver, Source, payloads};
+use headwater_integration::{Database, Node, Receiver, Source, payloads, tell};
 use serde_json::json;
 
 use self::{
@@ -139,9 +139,4 @@ async fn deploy(node: &Node, receiver: &Receiver) -> Sources {
         listening,
         ticks,
     }
-}
-
-#[expect(clippy::print_stderr, reason = "the figures are for people")]
-fn tell(text: &str) {
-    eprintln!("{text}");
 }

@@ -13,7 +13,7 @@ mod webhook;
 
 use std::time::{Duration, Instant, SystemTime};
 
-use headwater_integration::{Node, NodeBuilder, Source};
+use headwater_integration::{Node, NodeBuilder, Source, tell};
 use serde_json::{Value, json};
 
 use self::{havoc::Havoc, memory::Memory, senders::Senders, webhook::Webhook};
@@ -160,12 +160,4 @@ fn doubled_ticks(ticks: &[Value]) -> Option<String> {
     times.sort_unstable();
     times.dedup();
     (times.len() < count).then(|| format!("{} ticks came twice", count - times.len()))
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "what the soak found is what it is run for"
-)]
-fn tell(line: &str) {
-    eprintln!("{line}");
 }

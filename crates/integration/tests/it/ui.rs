@@ -24,5 +24,6 @@ pub(crate) mod visitor;
 mod webhooks;
 mod why_empty;
 mod workflows;
+mod writing;
 
 pub(crate) use self::visitor::Visitor;

@@ -22,7 +22,9 @@
   const menu = document.querySelector(".menu");
   const narrow = matchMedia("(max-width: 52rem)");
   const fit = () => {
-    if (menu) menu.open = !narrow.matches;
+    if (!menu) return;
+    menu.open = !narrow.matches;
+    menu.dataset.fits = "";
   };
   narrow.addEventListener("change", fit);
   fit();

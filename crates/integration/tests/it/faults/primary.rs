@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use headwater_integration::{Killed, Node, Patroni, Receiver};
+use headwater_integration::{Killed, Node, Patroni, Receiver, tell};
 
-use super::{deploy, judge, senders::Senders, tell};
+use super::{deploy, judge, senders::Senders};
 
 const KILLS_VARIABLE: &str = "HEADWATER_PRIMARY_KILLS";
 const SERVERS: usize = 3;

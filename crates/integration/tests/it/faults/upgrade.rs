@@ -2,9 +2,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use headwater_integration::{Database, Node, Receiver};
+use headwater_integration::{Database, Node, Receiver, tell};
 
-use super::{deploy, judge, senders::Senders, tell};
+use super::{deploy, judge, senders::Senders};
 
 /// The former version's program.
 const FORMER_VARIABLE: &str = "HEADWATER_TEST_FORMER";

@@ -2,7 +2,7 @@
 
 use headwater_integration::Node;
 
-use super::{deploying::value_of, visitor::Visitor};
+use super::visitor::{Visitor, value_of};
 
 #[tokio::test]
 async fn a_choice_among_options_of_other_values_is_not_deployed() {

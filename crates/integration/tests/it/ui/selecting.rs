@@ -287,7 +287,12 @@ async fn all_runs_that_match_begin_again(node: &Node, visitor: &Visitor, workflo
     assert!(list.contains(address), "{list}");
     let address = address.replace("&amp;", "&");
     let asked = visitor.get(&address).await.is(200).text;
-    for part in ["Begin 4 runs again?", "1 other run is left", "of then"] {
+    for part in [
+        "Begin 4 runs again?",
+        "1 other run is left",
+        "of then",
+        "/v1/runs/replay",
+    ] {
         assert!(asked.contains(part), "{part}: {asked}");
     }
     let action = action(&asked);

@@ -66,3 +66,11 @@ pub(crate) fn with_fields(request: RequestBuilder, fields: &[(&str, &str)]) -> R
     let kind = "application/x-www-form-urlencoded";
     request.header("content-type", kind).body(body.finish())
 }
+
+/// The attribute of the first element with this name.
+pub(super) fn value_of(page: &Answer, name: &str) -> String {
+    let (_, rest) = page.text.split_once(&format!("name=\"{name}\"")).unwrap();
+    let (_, rest) = rest.split_once("value=\"").unwrap();
+    let (value, _) = rest.split_once('"').unwrap();
+    value.replace("&quot;", "\"").replace("&amp;", "&")
+}

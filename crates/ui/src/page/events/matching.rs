@@ -18,7 +18,6 @@ use super::{
 };
 use crate::{
     part::{
-        code::api_request,
         confirm::{Question, confirm_busy},
         empty::empty,
         text::{self, counted, grouped},
@@ -123,10 +122,9 @@ pub(crate) async fn ask(State(ui): State<Arc<Ui>>, visitor: Visitor) -> PageRepl
         back: &back,
     };
     let body = confirm_busy(&question, "Sending again…");
-    let filter = json!({ "filter": wanted.filter(&visitor) }).to_string();
-    let url = &ui.platform.config().public_url;
+    let filter = json!({ "filter": wanted.filter(&visitor) });
     let page = Page::of(Section::Events, title.clone(), body);
-    Ok(page.command(api_request(url, "POST", "/events/replay", Some(&filter))))
+    Ok(page.request_with(&ui, "POST", "/events/replay", &filter))
 }
 
 /// Sends them, and says what became of each.

@@ -89,13 +89,44 @@ impl Wanted {
 
     /// The states that they mean; `None`: all of them.
     pub(super) fn states(&self) -> Option<RunStates> {
-        let words = self.status.split(',').map(str::trim);
-        let states: Vec<RunState> = words.filter_map(|word| word.parse().ok()).collect();
+        let states = self.known_states();
         match (self.status.as_str(), states.is_empty()) {
             ("any", _) => None,
             (_, true) => Some(RunState::together(&[RunState::Open, RunState::Failed])),
             (_, false) => Some(RunState::together(&states)),
         }
+    }
+
+    fn known_states(&self) -> Vec<RunState> {
+        let words = self.status.split(',').map(str::trim);
+        words.filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// A filter of theirs in the API's names and words; of a runnable first.
+    pub(super) fn asked(&self, filter: RunSearchFilter) -> Vec<(&'static str, String)> {
+        let status = match self.status.as_str() {
+            "any" => None,
+            _ if self.known_states().is_empty() => Some("open,failed"),
+            status => Some(status),
+        };
+        let runnable = filter.runnable.map(|id| match id {
+            RunnableId::Source(id) => ("source_id", id.to_string()),
+            RunnableId::Workflow(id) => ("workflow_id", id.to_string()),
+        });
+        let moment = |moment: Option<EpochMs>| moment.map(|moment| moment.0.to_string());
+        let others = [
+            ("workspace_id", filter.workspace_id.map(|id| id.to_string())),
+            ("status", status.map(str::to_owned)),
+            ("trigger", filter.trigger.map(|_| self.trigger.clone())),
+            ("since", moment(filter.since_ms)),
+            ("until", moment(filter.until_ms)),
+            ("min_ms", filter.min_ms.map(|ms| ms.to_string())),
+            ("q", filter.words),
+            ("origin", filter.origin),
+        ];
+        let others = others.into_iter();
+        let given = others.filter_map(|(name, value)| Some((name, value?)));
+        runnable.into_iter().chain(given).collect()
     }
 
     /// Whether anything but the state filters.

@@ -363,27 +363,11 @@ fn pages(found: &RunEntries, visitor: &Visitor) -> Markup {
 
 /// The command that lists the same.
 fn command(wanted: &Wanted, now_ms: EpochMs) -> String {
-    let filter = wanted.in_any_state(None, now_ms);
-    let status = match wanted.status.as_str() {
-        "" => Some("open,failed"),
-        "any" => None,
-        status => Some(status),
-    };
-    let of = match &filter.runnable {
-        Some(RunnableId::Source(id)) => format!(" {id}"),
-        Some(RunnableId::Workflow(id)) => format!(" {id}"),
-        None => String::new(),
-    };
-    let flags = [
-        ("status", status.map(str::to_owned)),
-        ("trigger", filter.trigger.map(|_| wanted.trigger.clone())),
-        ("since", filter.since_ms.map(|moment| moment.0.to_string())),
-        ("until", filter.until_ms.map(|moment| moment.0.to_string())),
-        ("min-ms", filter.min_ms.map(|ms| ms.to_string())),
-        ("query", filter.words),
-        ("origin", filter.origin),
-    ];
-    let flags = flags.into_iter();
-    let given = flags.filter_map(|(flag, value)| Some(format!(" --{flag} {}", quoted(&value?))));
-    format!("headwater runs list{of}{}", given.collect::<String>())
+    let asked = wanted.asked(wanted.in_any_state(None, now_ms)).into_iter();
+    let arguments = asked.map(|(name, value)| match name {
+        "source_id" | "workflow_id" => format!(" {value}"),
+        "q" => format!(" --query {}", quoted(&value)),
+        name => format!(" --{} {}", name.replace('_', "-"), quoted(&value)),
+    });
+    format!("headwater runs list{}", arguments.collect::<String>())
 }

@@ -9,6 +9,7 @@ use axum::{
 use headwater_model::id::InvocationId;
 use headwater_platform::{FoundRunsReplayed, REPLAYED_RUNS_MAX, ReplayFoundRuns, RunSearchFilter};
 use maud::{Markup, html};
+use serde_json::{Map, Value, json};
 use url::form_urlencoded::{self, Serializer};
 
 use super::{filter::Wanted, selected::replay};
@@ -79,6 +80,22 @@ impl Act {
         })
     }
 
+    /// The same as the body of a request to the API.
+    fn body(&self, wanted: &Wanted) -> Value {
+        let filter = wanted.asked(self.request.filter.clone()).into_iter();
+        let filter: Map<_, _> = filter
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+        let mut body = json!({ "filter": filter });
+        if self.request.is_same {
+            body["deployment"] = "same".into();
+        }
+        if let Some(run) = &self.request.after {
+            body["after"] = run.as_str().into();
+        }
+        body
+    }
+
     /// The list of what the filter finds.
     fn list(&self) -> String {
         let query = without(&self.address, &[ACT, BEHIND]).finish();
@@ -145,7 +162,8 @@ pub(crate) async fn ask(
         back: &back,
     };
     let body = confirm_busy(&question, "Beginning again…");
-    Ok(Page::of(Section::Runs, title.clone(), body))
+    let page = Page::of(Section::Runs, title.clone(), body);
+    Ok(page.request_with(&ui, "POST", "/runs/replay", &act.body(&wanted)))
 }
 
 /// Begins them again, and says what became of each.

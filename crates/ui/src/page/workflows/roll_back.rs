@@ -27,8 +27,7 @@ pub(crate) async fn show(
 ) -> PageReply {
     let shown = Shown::of(&ui, &visitor, &path.workflow).await?;
     let view = path.view(&ui, &visitor).await?;
-    let files = path.files(&ui, &visitor, &path.deployment).await?;
-    Ok(match (view.deployment.is_current, files.is_empty()) {
+    Ok(match (view.deployment.is_current, view.files.is_empty()) {
         (true, _) => nothing(&shown, "New runs follow this deployment already."),
         (false, true) => nothing(&shown, "The files of this deployment are not kept."),
         (false, false) => page(&shown, &view.deployment, &visitor, None),

@@ -1,10 +1,12 @@
-//! Weights of a page, and a browser's times with it: until it shows something, and from an event's id to its row.
+//! Weights of a page, and a browser's times with it: until it shows something, from an event's id to its row, and from a
+//! key or a press to what it shows.
 //!
 //! Weights are judged. Times, and how far things move, are told, as the machine may be busy with other tests:
 //! `headwater-benches ui` measures what the node takes of them.
 
-use headwater_integration::{Chromium, Node, Tab};
+use headwater_integration::{Chromium, Node, Tab, tell};
 use serde_json::{Value, json};
+use thirtyfour::Key;
 
 const ORDERS: &str = "export default { name: 'Orders', version: '0.0.1', props: { http: '$.interface.http' }, \
     run({ from, count }) { for (let at = from; at < from + count; at++) \
@@ -37,6 +39,14 @@ const WATCHED: &str = "window.__late = [];
     const noted = (one) => [...one.addedNodes].filter((row) => row.nodeType === Node.ELEMENT_NODE).forEach(note);
     new MutationObserver((changes) => changes.forEach(noted))
       .observe(document.querySelector('[data-rows]'), { childList: true });";
+
+/// Notes how long each key and press takes until the page shows what it does, in milliseconds, from 16 on.
+const PRESSED: &str = "window.__pressed = [];
+    new PerformanceObserver((list) => window.__pressed.push(...list.getEntries().filter((one) => one.interactionId)
+      .map((one) => one.duration))).observe({ type: 'event', durationThreshold: 16 });";
+/// The longest of those, once what was pressed last is shown; the threshold, if all were shorter.
+const LONGEST: &str = "await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return Math.max(16, ...window.__pressed);";
 
 /// The bytes of what was loaded under names that end like this.
 fn bytes(loaded: &[Value], ending: &str) -> u64 {
@@ -91,9 +101,11 @@ async fn a_page_of_50_rows_is_light_and_its_times_are_told() {
         .await;
     let late = late.as_array().unwrap();
     assert_eq!(late.len(), COMING);
+    let longest = used(&tab).await;
     tell(&format!(
         "the page of a source: first byte after {} ms, something seen after {} ms, the largest after {} ms (budget: 500), \
-         moved by {} (budget: 0); rows of {COMING} events after {} ms (p50; budget: 50), {} ms (worst; budget of p99: 250)",
+         moved by {} (budget: 0); rows of {COMING} events after {} ms (p50; budget: 50), {} ms (worst; budget of p99: 250); the longest from a key or a \
+         press to what it shows {longest} ms (budget: 100)",
         times["byte"],
         times["first"],
         times["largest"],
@@ -103,7 +115,18 @@ async fn a_page_of_50_rows_is_light_and_its_times_are_told() {
     ));
 }
 
-#[expect(clippy::print_stderr, reason = "the figures are for people")]
-fn tell(text: &str) {
-    eprintln!("{text}");
+/// Uses the page by keys and presses, and returns the longest time that one of them took, in milliseconds.
+async fn used(tab: &Tab<'_>) -> Value {
+    tab.run(PRESSED).await;
+    tab.type_keys("jjk?").await;
+    tab.sees("#keys[open]").await;
+    tab.type_keys(Key::Escape).await;
+    tab.chord(Key::Control + "k").await;
+    tab.type_keys("shop").await;
+    tab.sees_text("#palette-list li:last-child", "Search events")
+        .await;
+    tab.type_keys(Key::Escape).await;
+    tab.press("[data-live-pause]").await;
+    tab.press(".person summary").await;
+    tab.run(LONGEST).await
 }

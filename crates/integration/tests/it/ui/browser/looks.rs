@@ -7,7 +7,7 @@ mod sections;
 
 use std::path::PathBuf;
 
-use headwater_integration::{Chromium, Look, Node, Tab};
+use headwater_integration::{Chromium, Look, Node, Tab, tell};
 
 /// Set where somebody wants to look at the pictures: taking them is a quarter of the work.
 const PICTURES: &str = "HEADWATER_TEST_LOOKS";
@@ -16,6 +16,23 @@ const PICTURES: &str = "HEADWATER_TEST_LOOKS";
 const WIDTHS: [u32; 3] = [360, 768, 1440];
 /// The width at which pages are read without scrolling sideways when somebody magnifies them fourfold (WCAG 1.4.10).
 const MAGNIFIED: u32 = 320;
+
+/// Things that have moved since the page was shown, without anybody who pressed something, the score of that (0: nothing did),
+/// and the milliseconds until the largest thing was shown.
+const PAINTED: &str = "const of = (type) => new Promise((done) => {
+      new PerformanceObserver((list) => done(list.getEntries())).observe({ type, buffered: true });
+      setTimeout(() => done([]), 1000);
+    });
+    const largest = (await of('largest-contentful-paint')).at(-1)?.startTime ?? 0;
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: 'layout-shift', buffered: true });
+    const shifts = observer.takeRecords().filter((one) => !one.hadRecentInput);
+    const told = ({ node, previousRect: then, currentRect: now }) =>
+      `${node?.nodeName} ${node?.textContent.trim().slice(0, 40)}: ${then.x},${then.y} to ${now.x},${now.y}`;
+    return { largest: Math.round(largest), score: shifts.reduce((sum, one) => sum + one.value, 0),
+      moved: shifts.flatMap((one) => one.sources.map(told)) };";
+/// The score from which people see that a page moves.
+const MOVES: f64 = 0.01;
 
 /// A page, by the name of its picture.
 pub(super) type Page = (&'static str, String);
@@ -36,6 +53,11 @@ pub(super) async fn look_at(node: &Node, pages: &[Page]) {
     for (name, path) in pages {
         tab.look(look(WIDTHS[0], false)).await;
         tab.open(path).await;
+        let painted = tab.run(PAINTED).await;
+        tell(&format!("{name}: shown after {} ms", painted["largest"]));
+        if painted["score"].as_f64().unwrap() >= MOVES {
+            faults.push(format!("{name}: moves while it loads: {painted:#}"));
+        }
         faults.extend(every_look(&tab, name).await);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

@@ -227,7 +227,7 @@ fn of_sources() -> Vec<Route> {
 fn of_events() -> Vec<Route> {
     vec![
         page("/runs/replay", SignedIn, &["search_runs"]),
-        post("/runs/replay", SignedIn, &["search_runs", "replay_run"]),
+        post("/runs/replay", SignedIn, &["replay_runs"]),
         page("/runs/selected", Owner, &["show_run"]),
         post("/runs/selected", Owner, &["replay_run"]),
         page("/sources/{id}/events", Owner, &["list_source_events"]),

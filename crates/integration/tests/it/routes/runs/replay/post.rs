@@ -1,4 +1,4 @@
-//! `POST /runs/{id}/replay`.
+//! `POST /runs/{id}/replay` and `POST /runs/replay`.
 
 use headwater_integration::Node;
 use serde_json::json;
@@ -133,6 +133,71 @@ async fn what_cannot_be_replayed_is_told() {
     );
     let unknown = format!("/runs/{}/replay", unknown("inv_"));
     node.post(&unknown, json!({})).await.is(404);
+}
+
+#[tokio::test]
+async fn all_that_a_search_finds_begin_again_and_only_those() {
+    let node = Node::start().await;
+    let (workflow, first) = failing(&node).await;
+    let second = workflow.run(&node, json!({"id": 8}), "failed").await;
+    let asking = Folder::new(HTTP, &[("ask", "$.flow.suspend();")])
+        .deployed(&node)
+        .await;
+    waiting(&node, &asking.start(&node, json!({})).await).await;
+    let replay = async |body| node.post("/runs/replay", body).await.is(200).data();
+    let dry = async |filter| replay(json!({"filter": filter, "dry_run": true})).await;
+    let counted = |found: u64, others: u64, count: u64| json!({"found": found, "others": others, "count": count, "refused": 0, "refusals": [], "untried": 0});
+    assert_eq!(dry(json!({})).await, counted(2, 1, 0), "one has not ended");
+    let of_none = json!({"workflow_id": asking.record["id"], "status": "failed"});
+    assert_eq!(dry(of_none).await, counted(0, 0, 0));
+    let older = json!({"filter": {"status": "failed"}, "after": second["id"], "dry_run": true});
+    assert_eq!(replay(older).await, counted(1, 0, 0));
+    assert_eq!(workflow.ended(&node, 2).await.len(), 2, "nothing began");
+
+    mended(&node, &workflow).await;
+    let failed = json!({"status": "failed", "until": second["queued_at_ms"]});
+    let done = replay(json!({"filter": failed})).await;
+    assert_eq!(done, counted(2, 0, 2));
+    let runs = workflow.ended(&node, 4).await;
+    let first = first.rsplit('/').next().unwrap();
+    let replays = runs.iter().filter(|run| run["trigger"] == "replay");
+    let mut replayed: Vec<_> = replays
+        .map(|run| {
+            (
+                run["status"].as_str().unwrap(),
+                run["replay_of"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    replayed.reverse();
+    let expected = [
+        ("succeeded", first),
+        ("succeeded", second["id"].as_str().unwrap()),
+    ];
+    assert_eq!(replayed, expected, "oldest first, on the code of now");
+    assert_eq!(
+        dry(failed.clone()).await,
+        counted(2, 0, 0),
+        "the replays are later"
+    );
+    replay(json!({"filter": failed, "deployment": "same"})).await;
+    let runs = workflow.ended(&node, 6).await;
+    let again = runs.iter().filter(|run| run["status"] == "failed");
+    assert_eq!(again.count(), 4, "on the code of then");
+}
+
+#[tokio::test]
+async fn a_search_for_runs_to_replay_that_is_misspelt_finds_none() {
+    let node = Node::start().await;
+    for (body, named) in [
+        (json!({}), "filter"),
+        (json!({"filter": {"state": "failed"}}), "state"),
+        (json!({"filter": {"status": "broken"}}), "status"),
+        (json!({"filter": {}, "deployment": "next"}), "next"),
+    ] {
+        let error = node.post("/runs/replay", body).await.is(400).error();
+        assert!(error.to_string().contains(named), "{error}");
+    }
 }
 
 /// Says with each event which version it is, what it was given, and how often it has run.

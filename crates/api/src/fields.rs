@@ -13,6 +13,9 @@ use axum::{
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
+/// The parameters that select.
+pub(crate) const SELECTING: [&str; 2] = ["include", "exclude"];
+
 /// The fields to show. Names are dotted paths; unknown ones match nothing.
 #[derive(Debug, Default, PartialEq)]
 struct Selection {

@@ -63,6 +63,8 @@ impl WorkQueue for PostgresStore {
         term: LeaseTerm,
     ) -> Result<(), StoreError> {
         self.write_locking(|connection| async move {
+            // The lost one may still be at its commit.
+            invocations::await_turn_to_claim(&connection, runnable).await?;
             invocations::release_claim(&connection, runnable, term).await
         })
         .await

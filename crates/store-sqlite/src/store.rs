@@ -192,10 +192,10 @@ pub(crate) fn lock(path: &Path) -> Result<File, StoreError> {
         File::create(&lock_path).map_err(|error| StoreError::unavailable(&context, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::unavailable(
-            "another headwater is using this data folder; stop it or choose another --data-dir",
-            std::io::Error::other(format!("it has locked {}", lock_path.display())),
-        )),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Unsupported(format!(
+            "another headwater is using this data folder, and has locked {}; stop it or choose another --data-dir",
+            lock_path.display()
+        ))),
         Err(TryLockError::Error(error)) => Err(StoreError::unavailable(context, error)),
     }
 }

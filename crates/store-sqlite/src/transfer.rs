@@ -43,7 +43,7 @@ impl SqliteTables {
     /// Opens a store that is to be copied. It is left as it is.
     ///
     /// # Errors
-    /// `Unavailable` when a node has it open, or it cannot be read, `Unsupported` when another version of the program has
+    /// `Unavailable` when it cannot be read, `Unsupported` when a node has it open or another version of the program has
     /// written it.
     pub fn original(path: &Path) -> Result<Self, StoreError> {
         let lock = lock(path)?;
@@ -62,7 +62,7 @@ impl SqliteTables {
     /// Makes a store for a copy, marked as unfinished. One that is there may have no rows, unless it is unfinished, too.
     ///
     /// # Errors
-    /// `Unavailable` when a node has it open, or it cannot be written, `Unsupported` when there is something in it.
+    /// `Unavailable` when it cannot be written, `Unsupported` when a node has it open or there is something in it.
     pub fn destination(path: &Path) -> Result<Self, StoreError> {
         let lock = lock(path)?;
         if fs::metadata(path).is_ok_and(|file| file.len() > 0) {

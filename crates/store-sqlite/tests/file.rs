@@ -42,13 +42,14 @@ async fn a_second_open_of_the_same_file_is_refused_and_says_what_to_do() {
     let path = folder.path().join("store.db");
     let first = SqliteStore::open(&path).unwrap();
     let refused = SqliteStore::open(&path).err().unwrap();
-    assert!(matches!(refused, StoreError::Unavailable { .. }));
+    assert!(matches!(refused, StoreError::Unsupported(_)));
     let message = refused.to_string();
     assert!(
         message.contains("another headwater is using this data folder"),
         "{message}"
     );
     assert!(message.contains("--data-dir"), "{message}");
+    assert!(!message.contains("try again"), "{message}");
     // The first is none the worse for it, and when it is closed the file is free.
     first
         .start_node(&NodeName::new("node"), EpochMs(1))

@@ -32,7 +32,7 @@ pub enum StoreError {
     /// Stored data cannot be parsed, or violates the schema.
     #[error("stored data is corrupt: {0}; restore the data folder from a backup")]
     Corrupt(String),
-    /// The data was written by another version of the program. Nothing was changed.
+    /// The data was written by another version of the program, or another process holds it. Nothing was changed.
     #[error("{0}")]
     Unsupported(String),
 }

@@ -360,7 +360,7 @@ pub trait Deliveries {
     /// Gives back what is leased of a webhook's deliveries under exactly this term: a claim whose answer was lost has leased
     /// it, and nobody knows.
     /// MUST leave leases of other terms, and those of other webhooks
-    /// (`conformance::deliveries::a_claim_whose_answer_was_lost_is_given_back`).
+    /// (`conformance::deliveries::deliveries_of_a_lost_claim_are_given_back`).
     async fn release_delivery_claim(
         &self,
         webhook_id: &WebhookId,

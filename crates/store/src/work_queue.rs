@@ -152,7 +152,7 @@ pub trait WorkQueue {
     /// Gives back what is leased of a source's or workflow's invocations under exactly this term: a claim whose answer was
     /// lost has leased it, and nobody knows.
     /// MUST leave leases of other terms, and those of other runnables
-    /// (`conformance::queue::a_claim_whose_answer_was_lost_is_given_back`).
+    /// (`conformance::queue::work_of_a_lost_claim_is_given_back`).
     async fn release_claim(&self, runnable: &RunnableId, term: LeaseTerm)
     -> Result<(), StoreError>;
 

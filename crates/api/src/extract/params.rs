@@ -14,9 +14,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::{body::RequestBody, error::ApiError, fields::BodySelection};
+use crate::{
+    body::RequestBody,
+    error::ApiError,
+    fields::{BodySelection, SELECTING},
+};
 
-/// Parameters of an operation. Unknown ones are ignored; a wrong one is named in the answer.
+/// Parameters of an operation. Unknown ones are ignored, unless the type says otherwise; a wrong one is named in the answer.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
@@ -32,6 +36,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
                 selection.note(&given);
             }
             fields.extend(given);
+        }
+        // Those of the selection are of no operation.
+        for name in SELECTING {
+            fields.remove(name);
         }
         Ok(Self(typed(fields)?))
     }
@@ -200,6 +208,27 @@ mod tests {
                 }
                 other => panic!("{body}: {other:?}"),
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_type_may_refuse_what_it_does_not_know() {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Strict {
+            #[expect(dead_code, reason = "only its name matters")]
+            name: Option<String>,
+        }
+        for (body, is_known) in [
+            (r#"{"name": "n", "include": "id", "exclude": "name"}"#, true),
+            (r#"{"nmae": "n"}"#, false),
+        ] {
+            let request = Request::post("/?exclude=id")
+                .extension(RequestBody::new(&Bodies::new(BodyLimits::default())))
+                .body(Body::from(body))
+                .unwrap();
+            let read = Params::<Strict>::from_request(request, &()).await;
+            assert_eq!(read.is_ok(), is_known, "{body}");
         }
     }
 

@@ -90,8 +90,10 @@ fn matcher(words: Option<&str>) -> Result<EventMatcher, PlatformError> {
     EventMatcher::new(words.unwrap_or_default(), &[]).map_err(PlatformError::Invalid)
 }
 
-/// A selection of deliveries to retry or to discard, as `GET /deliveries` takes it.
+/// A selection of deliveries to retry or to discard, as `GET /deliveries` takes it. A name that is not known is refused, as it
+/// would make the selection larger.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(example = json!({"state": "dead", "status": "5xx", "dry_run": true}))]
 pub(crate) struct ChangeDeliveries {
     /// Only deliveries in one of these states, separated by commas; dead letters if it is left out.

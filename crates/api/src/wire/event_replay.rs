@@ -12,8 +12,9 @@ use utoipa::ToSchema;
 
 use super::{event::number_or_text, event_view::emitter, id, lenient};
 
-/// Events to send again.
+/// Events to send again. A name that is not known is refused: the request might reach further than it was meant to.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(example = json!({"events": [{"emitter_id": "dc_…", "event_id": "1700000000000-0"}], "dry_run": true}))]
 pub(crate) struct ReplayEvents {
     /// The events, at most 100; or else `filter`.
@@ -66,6 +67,8 @@ struct ReplayFilter {
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required = false)]
     until: Option<EpochMs>,
+    /// Only events of this workspace; `org_id` means the same.
+    #[serde(alias = "org_id")]
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
     /// The `next` of the answer to go on from.

@@ -107,8 +107,9 @@ impl Replay {
     }
 }
 
-/// Runs to replay.
+/// Runs to replay. A name that is not known is refused: the request might reach further than it was meant to.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(example = json!({"filter": {"status": "failed", "since": "2027-01-01"}, "dry_run": true}))]
 pub(crate) struct ReplayRuns {
     /// The search; an empty one finds all runs. Of what it finds, runs of workflows that have ended are replayed.

@@ -10,7 +10,7 @@ use super::store_returns;
 use crate::core::Core;
 
 /// The claims of one actor. One whose answer is lost may have leased work, which nobody else comes back to before the
-/// lease's end: it is given back before the next claim, or what comes later would be before it.
+/// lease's end: it is given back before the next claim of this actor, or what comes later would be before it.
 #[derive(Clone, Default)]
 pub(crate) struct Claims(Arc<Mutex<Claiming>>);
 
@@ -71,7 +71,8 @@ impl Claiming {
         C: Future<Output = Result<T, StoreError>>,
         G: Future<Output = Result<(), StoreError>>,
     {
-        if let Some(term) = self.lost {
+        let now_ms = core.env.now_ms();
+        if let Some(term) = self.lost.filter(|term| term.expires_at_ms > now_ms) {
             give_back(term).await?;
         }
         let term = core.claim_term(self.last_ms);
@@ -85,7 +86,10 @@ impl Claiming {
 mod tests {
     use std::{
         future::ready,
-        sync::{Mutex, atomic::AtomicU64},
+        sync::{
+            Mutex,
+            atomic::{AtomicU64, Ordering},
+        },
     };
 
     use headwater_store::Conflict;
@@ -140,6 +144,19 @@ mod tests {
             ("claim", 7),
         ];
         assert_eq!(steps(5, &[1, 2, 4]).await, all);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lost_claim_that_has_run_out_is_left() {
+        let clock = Arc::new(HandClock(AtomicU64::new(T0.0)));
+        let core = core(memory(), Arc::new(NoEngine), config(), Arc::clone(&clock)).await;
+        let claims = Claims::default();
+        let away = |_| ready(Err::<(), _>(StoreError::unavailable("claiming", "away")));
+        let give_back = |_| async { panic!("nothing is leased any more") };
+        assert!(claims.claim(&core, away, give_back).await.is_err());
+        clock.0.fetch_add(2 * 60_000, Ordering::SeqCst);
+        let claimed = claims.claim(&core, |_| ready(Ok(())), give_back).await;
+        claimed.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -346,7 +346,7 @@ impl Actor {
         let claim = match claim {
             Ok(Some(claim)) => claim,
             Ok(None) => {
-                self.nudged = true;
+                (self.nudged, self.more, self.more_retries) = (true, true, true);
                 return;
             }
             Err(error) => {

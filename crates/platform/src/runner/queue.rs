@@ -226,6 +226,8 @@ impl Queue {
         };
         let (context, lease) = (Arc::clone(&self.context), lease.clone());
         let claims = self.claims.clone();
+        // The moment at which the other leases were looked at: however long the store takes, none of them has run out for it.
+        let now_ms = context.core.env.now_ms();
         self.claiming.start(async move {
             let (core, store) = (&context.core, &context.core.store);
             let (lease, overdue) = (&lease, &overdue);
@@ -234,7 +236,7 @@ impl Queue {
                     let until_ms = core.lease_term().expires_at_ms;
                     store.extend_leases(overdue, until_ms).await?;
                 }
-                store.claim(lease, term, core.env.now_ms(), limit).await
+                store.claim(lease, term, now_ms, limit).await
             };
             let give_back = |term| store.release_claim(&lease.runnable, term);
             let claimed = claims.claim(core, claim, give_back).await?;

@@ -374,7 +374,7 @@ pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
 }
 
 /// It is claimed once more, and nothing else is: neither what another claim leased, nor what another webhook has.
-pub async fn a_claim_whose_answer_was_lost_is_given_back(factory: &dyn Factory) {
+pub async fn deliveries_of_a_lost_claim_are_given_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;
     let other = listening_webhook(&*store, &mine, &from).await;

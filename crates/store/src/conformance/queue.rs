@@ -135,7 +135,7 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
 }
 
 /// It is claimed once more, and nothing else is: neither what another claim leased, nor what another source has.
-pub async fn a_claim_whose_answer_was_lost_is_given_back(factory: &dyn Factory) {
+pub async fn work_of_a_lost_claim_is_given_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
     let other = deploy(&*store, epoch, &owner()).await;

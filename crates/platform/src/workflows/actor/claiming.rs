@@ -28,13 +28,13 @@ impl Actor {
             ..CLAIMED
         };
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
-        let claims = self.claims.clone();
+        let (claims, now_ms) = (self.claims.clone(), self.context.core.env.now_ms());
         self.claiming.start(async move {
             let (core, store, workflow) = (&context.core, &context.core.store, &id.into());
             let leases = &context.leases;
             let claim = |term| async move {
                 let lease = leases.of(workflow).await?;
-                let claimed = store.claim(&lease, term, core.env.now_ms(), limit).await?;
+                let claimed = store.claim(&lease, term, now_ms, limit).await?;
                 Ok((lease, claimed))
             };
             let give_back = |term| store.release_claim(workflow, term);

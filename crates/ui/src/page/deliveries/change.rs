@@ -14,7 +14,7 @@ use crate::{
         code::quoted,
         confirm::{Question, confirm_busy},
         empty::empty,
-        text::{counted, grouped},
+        text::counted,
     },
     reply::{FormReply, Page, PageReply, Section, see_other_saying},
     state::Ui,
@@ -108,7 +108,7 @@ async fn ask(ui: &Ui, visitor: &Visitor, wanted: &Wanted, of: DeliveryChange) ->
         return Ok(Page::of(Section::Deliveries, title, body));
     }
     let plus = if would.is_capped { " or more" } else { "" };
-    let count = format!("{}{plus}", grouped(would.count));
+    let count = format!("{}{plus}", counted(would.count, "delivery", "deliveries"));
     let (title, button, busy, action) = match of {
         DeliveryChange::Retry => (
             format!("Send {count} again?"),

@@ -89,7 +89,7 @@ impl Wanted {
 
     /// The states that they mean; `None`: all of them.
     pub(super) fn states(&self) -> Option<RunStates> {
-        let states = self.known_states();
+        let states: Vec<_> = self.words_of_states().map(|(_, state)| state).collect();
         match (self.status.as_str(), states.is_empty()) {
             ("any", _) => None,
             (_, true) => Some(RunState::together(&[RunState::Open, RunState::Failed])),
@@ -97,17 +97,19 @@ impl Wanted {
         }
     }
 
-    fn known_states(&self) -> Vec<RunState> {
+    /// The words that are known, with their states.
+    fn words_of_states(&self) -> impl Iterator<Item = (&str, RunState)> {
         let words = self.status.split(',').map(str::trim);
-        words.filter_map(|word| word.parse().ok()).collect()
+        words.filter_map(|word| Some((word, word.parse().ok()?)))
     }
 
-    /// A filter of theirs in the API's names and words; of a runnable first.
+    /// The filter as names and values of the API, the source or workflow first.
     pub(super) fn asked(&self, filter: RunSearchFilter) -> Vec<(&'static str, String)> {
+        let known: Vec<&str> = self.words_of_states().map(|(word, _)| word).collect();
         let status = match self.status.as_str() {
             "any" => None,
-            _ if self.known_states().is_empty() => Some("open,failed"),
-            status => Some(status),
+            _ if known.is_empty() => Some("open,failed".to_owned()),
+            _ => Some(known.join(",")),
         };
         let runnable = filter.runnable.map(|id| match id {
             RunnableId::Source(id) => ("source_id", id.to_string()),
@@ -116,7 +118,7 @@ impl Wanted {
         let moment = |moment: Option<EpochMs>| moment.map(|moment| moment.0.to_string());
         let others = [
             ("workspace_id", filter.workspace_id.map(|id| id.to_string())),
-            ("status", status.map(str::to_owned)),
+            ("status", status),
             ("trigger", filter.trigger.map(|_| self.trigger.clone())),
             ("since", moment(filter.since_ms)),
             ("until", moment(filter.until_ms)),
@@ -175,6 +177,13 @@ mod tests {
             origin: " ".to_owned(),
         };
         assert!(!nonsense.narrows(NOW));
+        let asked = |wanted: &Wanted| wanted.asked(wanted.in_any_state(None, NOW));
+        assert_eq!(asked(&nonsense), [("status", "open,failed".to_owned())]);
+        let one_known = Wanted {
+            status: "failed, x".to_owned(),
+            ..Wanted::default()
+        };
+        assert_eq!(asked(&one_known), [("status", "failed".to_owned())]);
         assert_eq!(nonsense.states(), Wanted::default().states());
     }
 

@@ -158,7 +158,7 @@ pub(crate) async fn ask_to_revoke(
     let name = key.map_or(id.as_str(), |key| key.name.as_str());
     let is_own = id == *visitor.caller().key_id();
     let question = Question {
-        title: &format!("Revoke {name}?"),
+        title: &format!("Revoke the key {name}?"),
         consequences: html! {
             p { "It opens nothing from then on, for good. Programs that use it get 401, streams that it opened end, and browsers that it signed in are signed out." }
             @if is_own { p { b { "This browser is one of them." } } }

@@ -54,7 +54,7 @@ fn table(visitor: &Visitor, sessions: &[Session]) -> Markup {
                             @if session.user_agent.is_empty() { "unknown" } @else { (text::line(&session.user_agent)) }
                             @if session.id == *own { " " b { "this browser" } }
                         }
-                        td data-label="Address" { @if let Some(address) = &session.address { (text::line(address)) } }
+                        td.narrow data-label="Address" { @if let Some(address) = &session.address { (text::line(address)) } }
                         td data-label="Last used" { (time::ago(session.last_used_at_ms, visitor.now_ms)) }
                         td data-label="Begun" { (time::ago(session.created_at_ms, visitor.now_ms)) }
                         td data-label="Ends" { (time::ago(session.expires_at_ms, visitor.now_ms)) }

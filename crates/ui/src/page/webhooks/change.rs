@@ -72,7 +72,7 @@ pub(crate) async fn ask_to_delete(
         title: &format!("Delete {}?", name(&webhook)),
         consequences: html! {
             p { "Its subscriptions and the record of its deliveries go with it." }
-            @if pending > 0 { p { (counted(pending, "delivery", "deliveries")) " that wait for it are not made." } }
+            @if pending > 0 { p { (counted(pending, "delivery that waits for it is", "deliveries that wait for it are")) " not made." } }
             @if webhook.active {
                 p { "If it is only to rest, pause it: it keeps its subscriptions, its secret and the record of its deliveries." }
                 form method="post" action={ (base) "/switch" } { button name="active" value="false" { (icon(Icon::Paused)) "Pause it instead" } }

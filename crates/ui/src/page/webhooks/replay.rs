@@ -73,7 +73,12 @@ pub(crate) async fn show(
         Ok(since_ms) => since_ms.unwrap_or_default(),
         Err(error @ PlatformError::Invalid(_)) => {
             let wrong = capital(&error.to_string());
-            let page = page(&webhook, &chosen, Some(&wrong), html! {});
+            let page = page(
+                &webhook,
+                &chosen,
+                Some(&wrong),
+                html! { h1 { "Send again" } },
+            );
             let page = page.with_status(StatusCode::UNPROCESSABLE_ENTITY);
             return Ok(page.into_response());
         }
@@ -90,8 +95,8 @@ fn page(webhook: &Webhook, chosen: &Chosen, wrong: Option<&str>, below: Markup) 
     let base = format!("/webhooks/{}", webhook.id);
     let body = html! {
         p.crumbs { a href="/webhooks" { "Webhooks" } " / " a href=(base) { (text::line(name(webhook))) } }
-        (choices(&base, chosen, wrong))
         (below)
+        (choices(&base, chosen, wrong))
     };
     let since = match chosen.since.as_str() {
         "" => "1970-01-01",

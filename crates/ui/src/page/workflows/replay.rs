@@ -60,14 +60,14 @@ pub(crate) async fn show(State(ui): State<Arc<Ui>>, visitor: Visitor, path: RunP
     let body = html! {
         section.confirm {
             h1 { (title) }
-            p { "A new run begins with the same event. It follows " (deployment(Some(&followed.deployment), &list, visitor.now_ms)) "." }
+            p { "A new run begins with the same event. It follows the code " (deployment(Some(&followed.deployment), &list, visitor.now_ms)) "." }
             (other_version(&view, &visitor, &request, &plan))
             (skipped(&plan))
             (done_again(&followed, &plan))
             form.actions method="post" action={ (base) "/replay" } {
                 input type="hidden" name="from" value=(asked.from);
                 input type="hidden" name="deployment" value=(asked.deployment);
-                button.primary { "Replay with " (plan.deployment_id) }
+                button.primary { "Replay with the " @if followed.deployment.is_current { "newest" } @else { "former" } " code" }
                 a.button.quiet href=(base) { "Back to the run" }
             }
         }

@@ -100,6 +100,8 @@ async fn many_are_retried_by_a_filter_after_a_count() {
         .data();
     let expected = json!({"count": 0, "left_out": 2, "is_capped": false, "dry_run": true});
     assert_eq!(dead, expected);
+    let misspelt = node.post(path, json!({"webhook": webhooks[0]})).await;
+    assert!(misspelt.is(400).text.contains("webhook"));
     let pending = json!({"state": "pending", "status": "5xx"});
     let done = node.post(path, pending).await.is(200).data();
     let expected = json!({"count": 2, "left_out": 0, "is_capped": false, "dry_run": false});

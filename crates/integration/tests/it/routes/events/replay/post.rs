@@ -108,6 +108,8 @@ async fn a_request_is_for_a_bounded_number_of_events_that_one_may_see() {
         (json!({"events": [event], "filter": {}}), "not both"),
         (json!({"filter": {"path": ["x"]}}), "not a path"),
         (json!({"filter": {"after": "x"}}), "`next` of an answer"),
+        (json!({"filter": {"source": source.id}}), "source"),
+        (json!({"filter": {}, "dryrun": true}), "dryrun"),
     ] {
         let refused = node.post("/events/replay", request).await.is(400);
         assert!(refused.text.contains(told), "{told}: {}", refused.text);

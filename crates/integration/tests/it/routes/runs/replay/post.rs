@@ -4,7 +4,7 @@ use headwater_integration::Node;
 use serde_json::json;
 
 use crate::{
-    code::unknown,
+    code::{COUNTING, unknown},
     workflows::{Folder, HTTP, Workflow, path_of, step, until, waiting},
 };
 
@@ -150,6 +150,14 @@ async fn all_that_a_search_finds_begin_again_and_only_those() {
     assert_eq!(dry(json!({})).await, counted(2, 1, 0), "one has not ended");
     let of_none = json!({"workflow_id": asking.record["id"], "status": "failed"});
     assert_eq!(dry(of_none).await, counted(0, 0, 0));
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    let of_source = json!({"source_id": source.id});
+    assert_eq!(dry(of_source).await, counted(0, 1, 0), "it keeps no event");
+    let stranger = node.user("stranger").await;
+    let body = json!({"filter": {}});
+    let theirs = stranger.post("/runs/replay", body).await.is(200).data();
+    assert_eq!(theirs, counted(0, 0, 0), "nothing is theirs");
     let older = json!({"filter": {"status": "failed"}, "after": second["id"], "dry_run": true});
     assert_eq!(replay(older).await, counted(1, 0, 0));
     assert_eq!(workflow.ended(&node, 2).await.len(), 2, "nothing began");
@@ -192,6 +200,8 @@ async fn a_search_for_runs_to_replay_that_is_misspelt_finds_none() {
     for (body, named) in [
         (json!({}), "filter"),
         (json!({"filter": {"state": "failed"}}), "state"),
+        (json!({"filter": {}, "dryrun": true}), "dryrun"),
+        (json!({"filter": {}, "status": "failed"}), "status"),
         (json!({"filter": {"status": "broken"}}), "status"),
         (json!({"filter": {}, "deployment": "next"}), "next"),
     ] {

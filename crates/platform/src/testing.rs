@@ -197,7 +197,22 @@ pub(crate) async fn workflow(core: &Core, email: &str, content: Value) -> Workfl
 
 /// Queues a run of a workflow by hand.
 pub(crate) async fn queue_run(core: &Core, id: &WorkflowId) -> InvocationId {
-    let queued = NewInvocation {
+    let queued = new_run(core, id);
+    let run = queued.id.clone();
+    core.store.enqueue(queued, None).await.unwrap();
+    run
+}
+
+/// Queues a run of a workflow, leased at once.
+pub(crate) async fn queue_leased(core: &Core, lease: RunnableLease, id: &WorkflowId) -> Claimed {
+    let queued = new_run(core, id);
+    let lease = Some((lease, core.lease_term()));
+    let leased = core.store.enqueue(queued.clone(), lease).await.unwrap();
+    Claimed::at_once(queued, leased.expect("the lease is the current one"))
+}
+
+fn new_run(core: &Core, id: &WorkflowId) -> NewInvocation {
+    NewInvocation {
         id: core.env.id(InvocationId::new),
         runnable: id.clone().into(),
         trigger: Trigger::Manual,
@@ -208,10 +223,7 @@ pub(crate) async fn queue_run(core: &Core, id: &WorkflowId) -> InvocationId {
         due_at_ms: EpochMs(0),
         state: None,
         origin: Origin::default(),
-    };
-    let run = queued.id.clone();
-    core.store.enqueue(queued, None).await.unwrap();
-    run
+    }
 }
 
 /// Claims the run of a workflow that is due.

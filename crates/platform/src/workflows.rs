@@ -40,7 +40,7 @@ mod variables;
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::{InvocationId, RunnableId, WorkflowId};
-use headwater_store::{WaitId, WaitResolution, WaitResolved};
+use headwater_store::{Claimed, WaitId, WaitResolution, WaitResolved};
 use headwater_workflow::{path::Path, run::Resolution};
 use serde_json::value::to_raw_value;
 use tokio::sync::{mpsc, oneshot};
@@ -64,7 +64,7 @@ pub(crate) use self::{
 };
 use self::{
     actor::Actor,
-    command::{Command, Handle},
+    command::{Command, Handle, Open},
 };
 pub use self::{http_event::UploadPlace, tokens::WaitUrls};
 use crate::error::PlatformError;
@@ -101,9 +101,10 @@ impl Workflows {
     fn send(&self, id: &WorkflowId, command: Command) {
         let start = || {
             let (commands, receiver) = mpsc::unbounded_channel();
-            let actor = Actor::new(Arc::clone(&self.context), id.clone(), receiver);
+            let (context, open) = (Arc::clone(&self.context), Open::default());
+            let actor = Actor::new(context, id.clone(), receiver, Arc::clone(&open));
             self.context.core.tasks.spawn(Box::new(actor).run());
-            Handle { commands }
+            Handle { commands, open }
         };
         self.context
             .residents
@@ -145,17 +146,30 @@ impl Workflows {
         let workflows = self.clone();
         let core = &self.context.core;
         core.to_the_end(async move {
-            let workflow = new.workflow.clone();
-            let invocation = workflows.context.invocation(id, new).await?;
-            match workflows.context.enqueue(invocation.clone()).await {
+            let (context, workflow) = (&workflows.context, new.workflow.clone());
+            let invocation = context.invocation(id, new).await?;
+            let (env, term) = (&context.core.env, context.core.lease_term());
+            let open = |handle: &Handle| handle.open.lock().clone();
+            let lease = context.residents.find(&workflow, open).flatten();
+            let held = lease.clone().map(|lease| (lease, term));
+            let leased = match context.enqueue(invocation.clone(), held).await {
                 // Some of the runs that seem to wait may be about to begin.
                 Err(PlatformError::TooManyWaiting { .. }) => {
                     workflows.settled(&workflow).await;
-                    workflows.context.enqueue(invocation).await?;
+                    context.enqueue(invocation.clone(), None).await?
                 }
                 queued => queued?,
-            }
-            workflows.wake(&workflow);
+            };
+            // A lease that has run out meanwhile may be another's by now.
+            let leased = leased.filter(|_| term.expires_at_ms > env.now_ms());
+            let command = match (lease, leased) {
+                (Some(of_workflow), Some(lease)) => {
+                    let run = Claimed::at_once(invocation, lease);
+                    Command::Run(of_workflow, Box::new(run))
+                }
+                _ => Command::Claim,
+            };
+            workflows.send(&workflow, command);
             Ok(())
         })
         .await

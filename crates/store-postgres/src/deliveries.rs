@@ -39,7 +39,7 @@ impl Deliveries for PostgresStore {
         now_ms: EpochMs,
         limit: ClaimLimit,
     ) -> Result<ClaimedDeliveries, StoreError> {
-        self.write(|connection| async move {
+        self.write_locking(|connection| async move {
             claims::claim(&connection, webhook_id.as_str(), term, now_ms, limit).await
         })
         .await
@@ -104,10 +104,14 @@ impl Deliveries for PostgresStore {
         now_ms: EpochMs,
     ) -> Result<RecordedAttempts, StoreError> {
         let (attempts, disabled) = (&attempts, disabled.as_ref());
-        self.write(|connection| async move {
+        let record = |connection| async move {
             attempts::record(&connection, webhook_id, attempts, disabled, now_ms).await
-        })
-        .await
+        };
+        // Whoever dispatches or retries at the same moment depends on whether the webhook is active.
+        match disabled {
+            Some(_) => self.append(record).await,
+            None => self.write_locking(record).await,
+        }
     }
 
     async fn deliveries(

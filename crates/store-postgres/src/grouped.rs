@@ -34,7 +34,7 @@ impl Grouped {
             ),
             of_sources: commits(database, Transaction::LockingInTurn),
             // Runs of workflows depend on each other: on answers to their waits, and on what they call.
-            of_workflows: commits(database, Transaction::Appending),
+            of_workflows: commits(database, Transaction::Committing),
         }
     }
 

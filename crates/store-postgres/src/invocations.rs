@@ -48,19 +48,6 @@ pub(crate) async fn claimable(
     })
 }
 
-/// Waits until no other step claims invocations of the runnable, and keeps others from it until this one has ended. Commits
-/// go on meanwhile: they would wait if claims locked the emitter's row against each other.
-pub(crate) async fn await_turn_to_claim(
-    connection: &Connection,
-    id: &RunnableId,
-) -> Result<(), StoreError> {
-    let sql = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
-    let locked = connection.query_one(sql, &[&id.as_str()]).await;
-    locked
-        .map_err(failed("waiting to claim invocations"))
-        .map(drop)
-}
-
 /// Claims those of `which` that are due, for a step that has its turn to claim. They are locked before they are counted
 /// against the limit: a commit under way may leave one of an expired lease until later, or end it.
 pub(crate) async fn claim(
@@ -128,7 +115,7 @@ pub(crate) async fn claim_one(
         .query_opt(
             &format!(
                 "UPDATE invocations SET lease_epoch = $4, lease_expires_at_ms = $5, attempt = attempt + 1
-                 WHERE id = $3 AND runnable_id = $2 AND {FREE} RETURNING *"
+                 WHERE id = $3 AND (runnable_id = $2) IS TRUE AND {FREE} RETURNING *"
             ),
             parameters,
         )
@@ -297,8 +284,8 @@ pub(crate) async fn leased(
             "SELECT invocations.id, position, has_scheduled, owner_id, cause_emitter_id, cause_ms, cause_sequence,
                     CASE WHEN owner_id IS NOT NULL THEN octet_length(event)::bigint ELSE 0 END AS bytes
              FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS lease (runnable, id, epoch, attempt)
-                  JOIN invocations ON invocations.id = lease.id AND runnable_id = runnable AND lease_epoch = epoch
-                                      AND invocations.attempt = lease.attempt
+                  JOIN invocations ON invocations.id = lease.id AND lease_epoch = epoch
+                                      AND invocations.attempt = lease.attempt AND (runnable_id = runnable) IS TRUE
              ORDER BY invocations.id FOR UPDATE OF invocations",
             &[
                 &list(ends, |(runnable, _)| *runnable),
@@ -375,7 +362,7 @@ async fn note(connection: &Connection, going_on: &[&GoingOn<'_>]) -> Result<Vec<
              FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[])
                   AS going_on (id, epoch, attempt, runnable, state, has_scheduled)
              WHERE invocations.id = going_on.id AND lease_epoch = epoch AND invocations.attempt = going_on.attempt
-               AND runnable_id = runnable
+               AND (runnable_id = runnable) IS TRUE
              RETURNING invocations.id",
             &[
                 &list(going_on, |of| of.lease.invocation_id.as_str()),
@@ -407,7 +394,7 @@ async fn leave(connection: &Connection, left: &[&GoingOn<'_>]) -> Result<Vec<Row
              FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::boolean[])
                   AS checkpoint (id, epoch, attempt, runnable, state, due_at_ms, has_scheduled)
              WHERE invocations.id = checkpoint.id AND lease_epoch = epoch AND invocations.attempt = checkpoint.attempt
-               AND runnable_id = runnable
+               AND (runnable_id = runnable) IS TRUE
              RETURNING invocations.id",
             &[
                 &list(left, |of| of.lease.invocation_id.as_str()),

@@ -18,6 +18,7 @@ mod auto_subscriptions;
 mod backlog;
 mod catalog;
 mod causes;
+mod claim_turn;
 mod clock;
 mod components;
 mod connection;

@@ -14,8 +14,8 @@ use headwater_store::{
 };
 
 use crate::{
-    backlog, database::Transaction, emitters::Locked, invocations, living, store::PostgresStore,
-    timers,
+    backlog, claim_turn, database::Transaction, emitters::Locked, invocations, living,
+    store::PostgresStore, timers,
 };
 
 #[async_trait]
@@ -43,7 +43,7 @@ impl WorkQueue for PostgresStore {
             let runnable = &lease.runnable;
             let (held, ()) = try_join!(
                 Locked::leased(&connection, leases),
-                invocations::await_turn_to_claim(&connection, runnable),
+                claim_turn::wait(&connection, runnable.as_str()),
             )?;
             held.under(lease)?;
             // As it is after the waiting.
@@ -64,7 +64,7 @@ impl WorkQueue for PostgresStore {
     ) -> Result<(), StoreError> {
         self.write_locking(|connection| async move {
             // The lost one may still be at its commit.
-            invocations::await_turn_to_claim(&connection, runnable).await?;
+            claim_turn::wait(&connection, runnable.as_str()).await?;
             invocations::release_claim(&connection, runnable, term).await
         })
         .await
@@ -85,7 +85,7 @@ impl WorkQueue for PostgresStore {
             let runnable = &lease.runnable;
             let (held, ()) = try_join!(
                 Locked::leased(&connection, leases),
-                invocations::await_turn_to_claim(&connection, runnable),
+                claim_turn::wait(&connection, runnable.as_str()),
             )?;
             held.under(lease)?;
             invocations::claim_one(&connection, runnable, term, now_ms, id).await

@@ -306,6 +306,11 @@ impl<'a> Batch<'a> {
             events: held.events,
         });
         let moved: Vec<_> = moved.collect();
+        let mut advanced = Vec::new();
+        for commit in taken {
+            let owner = &locked.under(&commit.lease)?.owner;
+            advanced.extend(Advanced::by(commit, owner));
+        }
         try_join!(
             invocations::delete(connection, &ended),
             append::insert(connection, &events),
@@ -315,12 +320,8 @@ impl<'a> Batch<'a> {
             append::note_untrimmed(connection, &untrimmed),
             run_retention::note_untrimmed(connection, &with_runs),
             spent.write(connection),
+            run_progress::write_values(connection, &advanced),
         )?;
-        let mut advanced = Vec::new();
-        for commit in taken {
-            let owner = &locked.under(&commit.lease)?.owner;
-            advanced.extend(Advanced::by(commit, owner));
-        }
-        run_progress::write(connection, &advanced).await
+        run_progress::write_effects(connection, &advanced).await
     }
 }

@@ -7,13 +7,13 @@ use headwater_store::{EndedRun, Owner, RunHour, RunOutcome, StoreError, Viewer};
 
 use crate::{
     connection::{Connection, failed},
-    row::{from_json, get, signed, to_json, unsigned},
+    row::{from_json, get, signed, unsigned},
 };
 
 const HOURS: usize = 24;
 
 /// The runs of a day: of each hour those that returned, then of each hour those that went wrong.
-type OfDay = Vec<u64>;
+pub(crate) type OfDay = Vec<u64>;
 
 /// Counts that are added up before they are written once per tenant and day.
 #[derive(Default)]
@@ -38,34 +38,18 @@ impl RunHours {
         of_day[HOURS + hour] += wrong;
     }
 
-    pub(crate) async fn write(self, connection: &Connection) -> Result<(), StoreError> {
-        let failed = failed("counting runs");
-        for ((tenant, day), mut of_day) in self.0 {
-            // The row is written in any case, so that nobody else counts before it is written again.
-            let former: Option<String> = connection
-                .value(
-                    "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms) VALUES ($1, $2, 0, 0)
-                     ON CONFLICT (owner_id, day) DO UPDATE SET invocations = counted.invocations
-                     RETURNING runs_by_hour",
-                    &[&tenant, &signed(day)],
-                )
-                .await
-                .map_err(&failed)?;
-            if let Some(former) = former {
-                let former: OfDay = from_json(&former)?;
-                let counts = of_day.iter_mut().zip(former);
-                counts.for_each(|(count, former)| *count += former);
-            }
-            let counted =
-                "UPDATE daily_usage SET runs_by_hour = $3 WHERE owner_id = $1 AND day = $2";
-            connection
-                .execute(counted, &[&tenant, &signed(day), &to_json(&of_day)?])
-                .await
-                .map_err(&failed)?;
-        }
-        Ok(())
+    pub(crate) fn of_days(&self) -> &BTreeMap<(String, u64), OfDay> {
+        &self.0
     }
 }
+
+/// The counts of a row of daily usage and of one that is added to it, as SQL.
+pub(crate) const ADDED: &str = "CASE WHEN counted.runs_by_hour IS NULL THEN excluded.runs_by_hour
+          WHEN excluded.runs_by_hour IS NULL THEN counted.runs_by_hour
+          ELSE (SELECT json_agg(former::bigint + more::bigint ORDER BY place)::text
+                FROM ROWS FROM (json_array_elements_text(counted.runs_by_hour::json),
+                                json_array_elements_text(excluded.runs_by_hour::json))
+                     WITH ORDINALITY AS counts (former, more, place)) END";
 
 /// Those of a viewer, or of a workspace of it.
 pub(crate) async fn between(

@@ -37,8 +37,8 @@ impl<'a> Advanced<'a> {
     }
 }
 
-/// Writes the effects of commits: places first, so that answers find them.
-pub(crate) async fn write(
+/// Writes the values of runs.
+pub(crate) async fn write_values(
     connection: &Connection,
     advanced: &[Advanced<'_>],
 ) -> Result<(), StoreError> {
@@ -46,7 +46,16 @@ pub(crate) async fn write(
         write_places(connection, advanced),
         write_blobs(connection, advanced),
         note_applied(connection, advanced),
-    )?;
+        write_details(connection, advanced),
+    )
+    .map(drop)
+}
+
+/// Writes the effects on others, which find the runs of this step as they are after it, and forgets what is not kept.
+pub(crate) async fn write_effects(
+    connection: &Connection,
+    advanced: &[Advanced<'_>],
+) -> Result<(), StoreError> {
     let calls = advanced.iter().flat_map(|of| &of.progress.calls);
     enqueue::calls(connection, &calls.collect::<Vec<_>>()).await?;
     for of in advanced {
@@ -59,11 +68,7 @@ pub(crate) async fn write(
             run_places::resolve(connection, answer, commit.now_ms).await?;
         }
     }
-    try_join!(
-        forget(connection, advanced),
-        write_details(connection, advanced)
-    )
-    .map(drop)
+    forget(connection, advanced).await
 }
 
 async fn write_places(

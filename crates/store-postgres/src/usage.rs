@@ -10,8 +10,8 @@ use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    row::{get, parsed, signed, unsigned},
-    run_hours::RunHours,
+    row::{get, list, parsed, signed, to_json, unsigned},
+    run_hours::{ADDED, RunHours},
 };
 
 pub(crate) async fn between(
@@ -168,31 +168,35 @@ impl Spent {
         self.hours.count(owner, ended, others);
     }
 
+    /// Writes all of it with one statement, and forgets days of sources and workflows that are past.
     pub(crate) async fn write(self, connection: &Connection) -> Result<(), StoreError> {
-        if !self.shares.is_empty() {
-            self.write_shares(connection).await?;
+        let (shares, hours) = (&self.shares, self.hours.of_days());
+        let days: BTreeSet<_> = shares.keys().chain(hours.keys()).collect();
+        if days.is_empty() {
+            return Ok(());
         }
-        self.hours.write(connection).await
-    }
-
-    async fn write_shares(&self, connection: &Connection) -> Result<(), StoreError> {
-        let column = |of: fn((&(String, u64), &Usage)) -> i64| -> Vec<i64> {
-            self.shares.iter().map(of).collect()
-        };
-        let ids: Vec<&str> = self.shares.keys().map(|(id, _)| &**id).collect();
+        let days: Vec<_> = days.into_iter().collect();
+        let share = |day: &&(String, u64)| shares.get(*day).copied().unwrap_or_default();
+        let of_hours = days
+            .iter()
+            .map(|day| hours.get(*day).map(to_json).transpose());
+        let of_hours: Vec<Option<String>> = of_hours.collect::<Result<_, _>>()?;
         let rows = connection
             .query(
-                "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms)
-                 SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-                 ON CONFLICT (owner_id, day) DO UPDATE
-                 SET invocations = counted.invocations + excluded.invocations,
-                     compute_ms = counted.compute_ms + excluded.compute_ms
-                 RETURNING owner_id, day, xmax = 0 AS is_first",
+                &format!(
+                    "INSERT INTO daily_usage AS counted (owner_id, day, invocations, compute_ms, runs_by_hour)
+                     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+                     ON CONFLICT (owner_id, day) DO UPDATE
+                     SET invocations = counted.invocations + excluded.invocations,
+                         compute_ms = counted.compute_ms + excluded.compute_ms, runs_by_hour = {ADDED}
+                     RETURNING owner_id, day, xmax = 0 AS is_first"
+                ),
                 &[
-                    &ids,
-                    &column(|((_, day), _)| signed(*day)),
-                    &column(|(_, usage)| signed(usage.invocations)),
-                    &column(|(_, usage)| signed(usage.compute_ms)),
+                    &list(&days, |(id, _)| id.as_str()),
+                    &list(&days, |(_, day)| signed(*day)),
+                    &list(&days, |day| signed(share(&day).invocations)),
+                    &list(&days, |day| signed(share(&day).compute_ms)),
+                    &of_hours,
                 ],
             )
             .await

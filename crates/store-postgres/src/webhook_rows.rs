@@ -54,14 +54,27 @@ pub(crate) async fn standing(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<Standing>, StoreError> {
-    let failed = failed("looking a webhook up");
-    let row = connection
-        .query_opt(
-            "SELECT active, generation, given_up_at_ms FROM webhooks WHERE id = $1",
-            &[&id],
-        )
-        .await
-        .map_err(&failed)?;
+    const STANDING: &str = "SELECT active, generation, given_up_at_ms FROM webhooks WHERE id = $1";
+    stands(connection, STANDING, id).await
+}
+
+/// The same, for a step that is not serializable and may change it: nobody else does before the step has ended.
+pub(crate) async fn kept_standing(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Standing>, StoreError> {
+    const KEPT: &str =
+        "SELECT active, generation, given_up_at_ms FROM webhooks WHERE id = $1 FOR NO KEY UPDATE";
+    stands(connection, KEPT, id).await
+}
+
+async fn stands(
+    connection: &Connection,
+    sql: &str,
+    id: &str,
+) -> Result<Option<Standing>, StoreError> {
+    let row = connection.query_opt(sql, &[&id]).await;
+    let row = row.map_err(failed("looking a webhook up"))?;
     row.as_ref().map(Standing::of).transpose()
 }
 
@@ -201,12 +214,19 @@ pub(crate) async fn by_id(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<Webhook>, StoreError> {
-    let failed = failed("reading a webhook");
-    let rows = connection
-        .query("SELECT * FROM webhooks WHERE id = $1", &[&id])
-        .await
-        .map_err(&failed)?;
-    rows.first().map(webhook).transpose()
+    read(connection, "SELECT * FROM webhooks WHERE id = $1", id).await
+}
+
+/// The same, for a step that is not serializable: it does not change before the step has ended.
+pub(crate) async fn kept(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
+    let kept = "SELECT * FROM webhooks WHERE id = $1 FOR SHARE";
+    read(connection, kept, id).await
+}
+
+async fn read(connection: &Connection, sql: &str, id: &str) -> Result<Option<Webhook>, StoreError> {
+    let row = connection.query_opt(sql, &[&id]).await;
+    let row = row.map_err(failed("reading a webhook"))?;
+    row.as_ref().map(webhook).transpose()
 }
 
 pub(crate) async fn page(

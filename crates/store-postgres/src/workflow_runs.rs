@@ -2,17 +2,18 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::try_join;
 use headwater_model::{
     id::{InvocationId, RunnableId, WorkflowId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
 use headwater_store::{
-    OpenRun, PlaceWrite, RunKey, StoreError, WaitResolution, WaitResolved, WorkflowRuns,
+    OpenRun, PlaceWrite, RunKey, StoreError, WaitResolution, WaitResolved, Workflow, WorkflowRuns,
 };
 use serde_json::value::RawValue;
 
-use crate::{run_keys, run_places, store::PostgresStore, waiting_runs};
+use crate::{run_keys, run_places, store::PostgresStore, waiting_runs, workflow_rows};
 
 #[async_trait]
 impl WorkflowRuns for PostgresStore {
@@ -88,5 +89,20 @@ impl WorkflowRuns for PostgresStore {
     async fn resolutions(&self, runs: &[InvocationId]) -> Result<Vec<WaitResolution>, StoreError> {
         self.read(|connection| async move { run_places::resolutions(&connection, runs).await })
             .await
+    }
+
+    async fn workflow_of_runs(
+        &self,
+        id: &WorkflowId,
+        runs: &[InvocationId],
+    ) -> Result<Option<(Workflow, Vec<WaitResolution>)>, StoreError> {
+        self.read(|connection| async move {
+            let (workflow, answers) = try_join!(
+                workflow_rows::by_id(&connection, id.as_str()),
+                run_places::resolutions(&connection, runs),
+            )?;
+            Ok(workflow.map(|workflow| (workflow, answers)))
+        })
+        .await
     }
 }

@@ -8,11 +8,11 @@ use headwater_model::{
     time::EpochMs,
 };
 use headwater_store::{
-    OpenRun, PlaceWrite, RunKey, StoreError, WaitResolution, WaitResolved, WorkflowRuns,
+    OpenRun, PlaceWrite, RunKey, StoreError, WaitResolution, WaitResolved, Workflow, WorkflowRuns,
 };
 use serde_json::value::RawValue;
 
-use crate::{run_keys, run_places, store::SqliteStore, waiting_runs};
+use crate::{run_keys, run_places, store::SqliteStore, waiting_runs, workflow_rows};
 
 #[async_trait]
 impl WorkflowRuns for SqliteStore {
@@ -89,5 +89,23 @@ impl WorkflowRuns for SqliteStore {
         let runs = runs.to_vec();
         self.read(move |connection| run_places::resolutions(connection, &runs))
             .await
+    }
+
+    async fn workflow_of_runs(
+        &self,
+        id: &WorkflowId,
+        runs: &[InvocationId],
+    ) -> Result<Option<(Workflow, Vec<WaitResolution>)>, StoreError> {
+        let (id, runs) = (id.clone(), runs.to_vec());
+        self.read(move |connection| {
+            let Some(workflow) = workflow_rows::by_id(connection, id.as_str())? else {
+                return Ok(None);
+            };
+            Ok(Some((
+                workflow,
+                run_places::resolutions(connection, &runs)?,
+            )))
+        })
+        .await
     }
 }

@@ -48,6 +48,23 @@ pub struct Claimed {
 }
 
 impl Claimed {
+    /// The same as a claim: an invocation that was leased when it was queued.
+    pub fn at_once(invocation: NewInvocation, lease: Lease) -> Self {
+        Self {
+            lease,
+            runnable: invocation.runnable,
+            trigger: invocation.trigger,
+            via: invocation.via,
+            fed_by: None,
+            event: invocation.event,
+            hops: invocation.hops,
+            queued_at_ms: invocation.now_ms,
+            origin: invocation.origin,
+            state: invocation.state,
+            starts: 1,
+        }
+    }
+
     /// The workflow's trigger that it comes through, if any.
     pub fn trigger_id(&self) -> Option<&str> {
         match self.trigger == Trigger::Event {

@@ -13,7 +13,10 @@ use headwater_model::{
 };
 use serde_json::value::RawValue;
 
-use crate::{error::StoreError, new_invocation::NewInvocation, sends::NewSend, trigger::Trigger};
+use crate::{
+    error::StoreError, new_invocation::NewInvocation, sends::NewSend, trigger::Trigger,
+    workflows::Workflow,
+};
 
 /// A place to write.
 #[derive(Debug, Clone)]
@@ -182,4 +185,13 @@ pub trait WorkflowRuns {
     /// The answers of these runs that no commit has applied yet, in the order in which they came
     /// (`conformance::workflow_runs::answers_of_several_runs_are_read_in_their_order`).
     async fn resolutions(&self, runs: &[InvocationId]) -> Result<Vec<WaitResolution>, StoreError>;
+
+    /// The workflow, in any state, and the answers of these runs of it at the same moment, as [`Self::resolutions`] reads
+    /// them: runs that were claimed together go on from them
+    /// (`conformance::workflow_runs::answers_of_several_runs_are_read_in_their_order`).
+    async fn workflow_of_runs(
+        &self,
+        id: &WorkflowId,
+        runs: &[InvocationId],
+    ) -> Result<Option<(Workflow, Vec<WaitResolution>)>, StoreError>;
 }

@@ -1,6 +1,6 @@
 //! Claims of work that an actor asks for one after the other, over times at which the store is away.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use headwater_model::time::EpochMs;
 use headwater_store::{LeaseTerm, StoreError};
@@ -41,44 +41,27 @@ impl Claims {
         G: Future<Output = Result<(), StoreError>>,
     {
         let mut claiming = self.0.lock().await;
-        let claimed = claiming.claim(core, claim, give_back).await;
-        match &claimed {
-            Err(error @ StoreError::Unavailable { .. }) => {
-                if !std::mem::replace(&mut claiming.is_waiting, true) {
-                    tracing::error!(error = error.in_full(), "claims wait for the store");
-                }
-                store_returns(&core.stopping).await;
+        let claimed = async {
+            let now_ms = core.env.now_ms();
+            if let Some(term) = claiming.lost.filter(|term| term.expires_at_ms > now_ms) {
+                give_back(term).await?;
             }
-            _ => {
-                *claiming = Claiming {
-                    last_ms: claiming.last_ms,
-                    ..Claiming::default()
-                }
+            let term = core.claim_term(claiming.last_ms);
+            claiming.last_ms = term.expires_at_ms;
+            claiming.lost = Some(term);
+            claim(term).await
+        }
+        .await;
+        if let Err(error @ StoreError::Unavailable { .. }) = &claimed {
+            if !mem::replace(&mut claiming.is_waiting, true) {
+                tracing::error!(error = error.in_full(), "claims wait for the store");
             }
+            store_returns(&core.stopping).await;
+        } else {
+            claiming.lost = None;
+            claiming.is_waiting = false;
         }
         claimed
-    }
-}
-
-impl Claiming {
-    async fn claim<T, C, G>(
-        &mut self,
-        core: &Core,
-        claim: impl FnOnce(LeaseTerm) -> C,
-        give_back: impl FnOnce(LeaseTerm) -> G,
-    ) -> Result<T, StoreError>
-    where
-        C: Future<Output = Result<T, StoreError>>,
-        G: Future<Output = Result<(), StoreError>>,
-    {
-        let now_ms = core.env.now_ms();
-        if let Some(term) = self.lost.filter(|term| term.expires_at_ms > now_ms) {
-            give_back(term).await?;
-        }
-        let term = core.claim_term(self.last_ms);
-        self.last_ms = term.expires_at_ms;
-        self.lost = Some(term);
-        claim(term).await
     }
 }
 

@@ -185,7 +185,11 @@ impl Actor {
             .deliveries
             .webhook_concurrency
             .max(1);
-        while self.attempts.len() < concurrency && self.queue.has_next(unordered) {
+        // Attempts that are not recorded are repeated after a crash: they are no more than two batches and those in flight.
+        while self.attempts.len() < concurrency
+            && self.records.fit_one_batch()
+            && self.queue.has_next(unordered)
+        {
             if self.permit.is_none() && self.permitting.is_idle() {
                 self.permit = target.gate.try_acquire(unwell);
             }

@@ -31,7 +31,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::woken::woken_by;
 use super::{
     blob_texts::BlobTexts,
-    command::Command,
+    command::{Command, Open},
     context::WorkflowContext,
     endings::Awaited,
     flight::Flight,
@@ -79,10 +79,15 @@ pub(super) struct Actor {
     context: Arc<WorkflowContext>,
     id: WorkflowId,
     commands: mpsc::UnboundedReceiver<Command>,
+    open: Open,
     lease: Option<RunnableLease>,
     runs: HashMap<InvocationId, Box<LiveRun>>,
     claims: Claims,
     claiming: InFlight<Claim>,
+    /// Runs that came with their leases, and are not taken in yet.
+    arrived: Vec<Claimed>,
+    /// So many of them came before the claim under way.
+    before_claim: usize,
     /// In the order of their claims, which is that of their beginning.
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     /// Runs that were answered while some were being loaded.
@@ -108,6 +113,7 @@ impl Actor {
         context: Arc<WorkflowContext>,
         id: WorkflowId,
         commands: mpsc::UnboundedReceiver<Command>,
+        open: Open,
     ) -> Self {
         Self {
             flight: Flight::new(Arc::clone(&context)),
@@ -115,10 +121,13 @@ impl Actor {
             context,
             id,
             commands,
+            open,
             lease: None,
             runs: HashMap::new(),
             claims: Claims::default(),
             claiming: InFlight::default(),
+            arrived: Vec::new(),
+            before_claim: 0,
             loading: FuturesOrdered::new(),
             late: HashSet::new(),
             rested: HashMap::new(),
@@ -141,6 +150,8 @@ impl Actor {
         loop {
             self.start_commits();
             self.claim();
+            self.take_in_arrived();
+            self.tell_whether_open();
             self.settle();
             if self.closing.is_some() || (self.stopping && self.is_quiet()) {
                 return self.leave().await;
@@ -186,7 +197,8 @@ impl Actor {
     }
 
     fn is_idle(&self) -> bool {
-        self.is_quiet() && self.runs.is_empty() && !self.more && self.answers.is_empty()
+        let has_none = self.runs.is_empty() && self.arrived.is_empty();
+        self.is_quiet() && has_none && !self.more && self.answers.is_empty()
     }
 
     fn leave_if_idle(&self) -> bool {
@@ -198,9 +210,15 @@ impl Actor {
     /// Gives back what has begun: another start of the node, or another node, goes on with it.
     async fn leave(mut self: Box<Self>) {
         self.context.residents.remove(&self.id);
-        for run in self.runs.values() {
-            self.context.responders.forget(run.id());
-            let lease = &run.claimed.lease;
+        while let Ok(command) = self.commands.try_recv() {
+            if let Command::Run(_, run) = command {
+                self.arrived.push(*run);
+            }
+        }
+        let runs = self.runs.values().map(|run| &run.claimed);
+        for run in runs.chain(&self.arrived) {
+            let lease = &run.lease;
+            self.context.responders.forget(&lease.invocation_id);
             if let Err(error) = self.context.core.store.release(lease, None).await {
                 tracing::debug!(%error, "cannot give a lease back; it will expire");
             }
@@ -213,6 +231,10 @@ impl Actor {
     fn on_command(&mut self, command: Command) {
         match command {
             Command::Claim => self.more = true,
+            Command::Run(lease, run) => {
+                self.lease.get_or_insert(lease);
+                self.arrived.push(*run);
+            }
             Command::Resolved(run, applied) => {
                 if let Some(applied) = applied {
                     self.applied.entry(run.clone()).or_default().push(applied);
@@ -380,10 +402,10 @@ impl Actor {
     }
 
     async fn prolong_leases(&mut self) {
-        let leases: Vec<Lease> = self
-            .runs
-            .values()
-            .map(|run| run.claimed.lease.clone())
+        let runs = self.runs.values().map(|run| &run.claimed);
+        let leases: Vec<Lease> = runs
+            .chain(&self.arrived)
+            .map(|run| run.lease.clone())
             .collect();
         let until_ms = self.context.core.lease_term().expires_at_ms;
         if leases.is_empty() {

@@ -6,7 +6,7 @@ use headwater_model::{
     id::{InvocationId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::{NewInvocation, Owner, Trigger};
+use headwater_store::{Lease, LeaseTerm, NewInvocation, Owner, RunnableLease, Trigger};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{context::WorkflowContext, head::Head};
@@ -98,12 +98,15 @@ impl WorkflowContext {
         Box::pin(masks.marked_value(&self.core.aside, event)).await
     }
 
-    /// Queues a run durably. Whoever runs the workflow is to be told.
+    /// Queues a run durably, leased at once if this is the lease of its workflow. Whoever runs the workflow is to be told.
     ///
     /// # Errors
     /// `Conflict` when the workflow is gone or takes no triggers; `TooManyWaiting` when its queue is full.
-    pub(super) async fn enqueue(&self, invocation: NewInvocation) -> Result<(), PlatformError> {
-        self.core.store.enqueue(invocation, None).await?;
-        Ok(())
+    pub(super) async fn enqueue(
+        &self,
+        invocation: NewInvocation,
+        lease: Option<(RunnableLease, LeaseTerm)>,
+    ) -> Result<Option<Lease>, PlatformError> {
+        Ok(self.core.store.enqueue(invocation, lease).await?)
     }
 }

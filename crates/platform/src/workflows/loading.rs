@@ -5,7 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use futures::try_join;
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{Claimed, PlaceWrite, RunBlob, Trigger, WaitResolution, Workflow};
 use headwater_workflow::{
@@ -46,8 +45,8 @@ impl Read {
         id: &WorkflowId,
         runs: &[InvocationId],
     ) -> Result<Self, PlatformError> {
-        let resolutions = async { Ok(context.core.store.resolutions(runs).await?) };
-        let (workflow, read) = try_join!(context.workflow(id), resolutions)?;
+        let read = context.core.store.workflow_of_runs(id, runs).await?;
+        let (workflow, read) = read.ok_or_else(|| PlatformError::not_found("workflow", id))?;
         let mut answers = HashMap::<_, Vec<_>>::new();
         for answer in read {
             let of_run = answers.entry(answer.wait.run_id.clone());
@@ -93,12 +92,6 @@ impl ClaimedTogether {
 }
 
 impl WorkflowContext {
-    /// The workflow, if it is there.
-    pub(super) async fn workflow(&self, id: &WorkflowId) -> Result<Workflow, PlatformError> {
-        let workflow = self.core.store.workflow(id).await?;
-        workflow.ok_or_else(|| PlatformError::not_found("workflow", id))
-    }
-
     /// The run as it goes on from here.
     ///
     /// # Errors

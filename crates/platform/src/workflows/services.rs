@@ -86,7 +86,7 @@ async fn trigger(
     let queueing = Arc::clone(context);
     let queued = context.core.to_the_end(async move {
         let invocation = queueing.invocation(run, new).await?;
-        queueing.enqueue(invocation).await
+        queueing.enqueue(invocation, None).await
     });
     queued.await.map_err(|error| error.to_string())?;
     context.core.nudges.nudge(Chore::Queue);

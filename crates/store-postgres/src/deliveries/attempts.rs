@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures::try_join;
 use headwater_model::{id::WebhookId, time::EpochMs, webhook::AnswerKind};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
@@ -9,7 +10,7 @@ use headwater_store::{
 
 use crate::{
     append,
-    connection::{Connection, failed},
+    connection::{Connection, Params, failed},
     emitters,
     row::{get, list, name_of, signed, to_json},
     webhook_rows::{self, Standing},
@@ -23,8 +24,8 @@ pub(super) async fn record(
     now_ms: EpochMs,
 ) -> Result<RecordedAttempts, StoreError> {
     let webhook_id = webhook.as_str();
-    let Some(Standing { generation, .. }) = webhook_rows::standing(connection, webhook_id).await?
-    else {
+    let standing = webhook_rows::kept_standing(connection, webhook_id).await?;
+    let Some(Standing { generation, .. }) = standing else {
         let refused = |_: &_| Err(webhook_rows::gone(webhook));
         return Ok(RecordedAttempts {
             results: attempts.iter().map(refused).collect(),
@@ -37,14 +38,16 @@ pub(super) async fn record(
         is_ended.ok_or_else(|| Conflict::LeaseLost.into())
     });
     let results: Vec<Result<(), StoreError>> = results.collect();
-    insert(connection, attempts, &ended).await?;
     let taken = || {
         attempts
             .iter()
             .zip(&results)
             .filter(|(_, result)| result.is_ok())
     };
-    note_failing(connection, webhook_id, taken().map(|(record, _)| record)).await?;
+    try_join!(
+        insert(connection, attempts, &ended),
+        note_failing(connection, webhook_id, taken().map(|(record, _)| record)),
+    )?;
     // Attempts that ended too late, or went to another URL, say nothing about the webhook's present health.
     let is_current = attempts.is_empty() || taken().next().is_some();
     let mut is_disabled = false;
@@ -88,8 +91,8 @@ async fn end(
                    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
                         WITH ORDINALITY AS one (id, epoch, number, state, due_at_ms, at_ms, answer, place)
                    ORDER BY id, epoch, number, place) AS ended
-             WHERE deliveries.id = ended.id AND lease_epoch = epoch AND lease_number = number AND webhook_id = $8
-               AND generation = $9
+             WHERE deliveries.id = ended.id AND lease_epoch = epoch AND lease_number = number
+               AND (webhook_id = $8 AND generation = $9) IS TRUE
              RETURNING place, position",
             &[
                 &list(attempts, |of| of.lease.delivery_id.as_str()),
@@ -181,6 +184,9 @@ impl<'a> AttemptRow<'a> {
     }
 }
 
+const UNTRIMMED: &str = "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
+                         ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id";
+
 /// Records since when every attempt of the webhook has failed, and that it has delivered ones to trim.
 async fn note_failing<'a>(
     connection: &Connection,
@@ -196,29 +202,24 @@ async fn note_failing<'a>(
             failing_since_ms = failing_since_ms.or(Some(signed(record.attempt.at_ms)));
         }
     }
-    let failed = failed("noting since when a webhook fails");
-    if has_delivered {
-        connection
-            .execute(
-                "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
-                 ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id",
-                &[&webhook_id],
-            )
-            .await
-            .map_err(&failed)?;
-    }
     let since = match (has_recorded, has_delivered) {
         (false, _) => return Ok(()),
         (true, true) => "$2",
         (true, false) => "coalesce(failing_since_ms, $2)",
     };
-    let noted = format!(
+    let since = format!(
         "UPDATE webhooks SET failing_since_ms = {since} WHERE id = $1 AND failing_since_ms IS DISTINCT FROM {since}"
     );
-    connection
-        .execute(&noted, &[&webhook_id, &failing_since_ms])
-        .await
-        .map_err(&failed)
+    let since_params: Params<'_> = &[&webhook_id, &failing_since_ms];
+    let noted = async {
+        match has_delivered {
+            true => connection.execute(UNTRIMMED, &[&webhook_id]).await,
+            false => Ok(0),
+        }
+    };
+    let noted = try_join!(connection.execute(&since, since_params), noted);
+    noted
+        .map_err(failed("noting since when a webhook fails"))
         .map(drop)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures::try_join;
 use headwater_model::{time::EpochMs, webhook::AttemptCause};
 use headwater_store::{
     ClaimLimit, ClaimedDeliveries, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
@@ -10,6 +11,7 @@ use tokio_postgres::Row;
 
 use super::event;
 use crate::{
+    claim_turn,
     connection::{Connection, failed},
     row::{get, parsed, signed, unsigned},
     webhook_rows,
@@ -25,9 +27,12 @@ pub(super) async fn claim(
     now_ms: EpochMs,
     limit: ClaimLimit,
 ) -> Result<ClaimedDeliveries, StoreError> {
-    let webhook = webhook_rows::by_id(connection, webhook_id)
-        .await?
-        .filter(|webhook| webhook.active);
+    let (_, _, webhook) = try_join!(
+        claim_turn::wait(connection, webhook_id),
+        in_order(connection),
+        webhook_rows::kept(connection, webhook_id),
+    )?;
+    let webhook = webhook.filter(|webhook| webhook.active);
     let deliveries = match &webhook {
         Some(_) => lease_due(connection, webhook_id, term, now_ms, limit).await?,
         None => Vec::new(),
@@ -36,6 +41,12 @@ pub(super) async fn claim(
         webhook,
         deliveries,
     })
+}
+
+/// Lets the first deliveries be found in the order of their index: a bitmap of it would be of all that wait.
+async fn in_order(connection: &Connection) -> Result<(), StoreError> {
+    let set = connection.run("SET LOCAL enable_bitmapscan = off");
+    set.await.map_err(failed("claiming deliveries"))
 }
 
 async fn lease_due(
@@ -47,15 +58,20 @@ async fn lease_due(
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let failed = failed("claiming deliveries");
     let positions = choose(connection, webhook_id, now_ms, limit).await?;
+    // Another step may have ended or leased some of them since they were chosen.
     let rows = connection
         .query(
-            "UPDATE deliveries
-             SET lease_epoch = $2, lease_expires_at_ms = $3, lease_number = lease_number + 1
-             FROM delivered_events
-             WHERE deliveries.position = ANY($1) AND delivered_events.position = event_position
-             RETURNING deliveries.position AS place, id, subscription_id, attempts, due_at_ms, is_again,
-                       lease_number AS number, delivered_events.*",
+            &format!(
+                "UPDATE deliveries
+                 SET lease_epoch = $3, lease_expires_at_ms = $4, lease_number = lease_number + 1
+                 FROM delivered_events
+                 WHERE deliveries.position = ANY($2) AND delivered_events.position = event_position
+                   AND (state = 'pending' AND due_at_ms <= $1) IS TRUE AND {FREE}
+                 RETURNING deliveries.position AS place, id, subscription_id, attempts, due_at_ms, is_again,
+                           lease_number AS number, delivered_events.*"
+            ),
             &[
+                &signed(now_ms),
                 &positions,
                 &signed(term.epoch.0),
                 &signed(term.expires_at_ms),
@@ -167,6 +183,8 @@ pub(super) async fn release_claim(
     webhook_id: &str,
     term: LeaseTerm,
 ) -> Result<(), StoreError> {
+    // The lost one may still be at its commit.
+    claim_turn::wait(connection, webhook_id).await?;
     connection
         .execute(
             "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
@@ -189,6 +207,8 @@ async fn update(
     set: &str,
     value: Option<i64>,
 ) -> Result<(), StoreError> {
+    let mut leases: Vec<&DeliveryLease> = leases.iter().collect();
+    leases.sort_by_key(|lease| lease.delivery_id.as_str());
     let ids: Vec<_> = leases
         .iter()
         .map(|lease| lease.delivery_id.as_str())

@@ -10,8 +10,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, AfterRun, Backlog, Conflict, InvocationEnd, LeaseTerm, NewInvocation, NodeEpoch,
-    RunCommit, SourceState, Store, StoreError, Taken, Trigger, WorkLimit,
+    AfterAttempt, AfterRun, Backlog, Claimed, Conflict, InvocationEnd, LeaseTerm, NewInvocation,
+    NodeEpoch, RunCommit, SourceState, Store, StoreError, Taken, Trigger, WorkLimit,
 };
 
 /// Each start of the node is a new epoch.
@@ -54,6 +54,9 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
         (claimed.hops, claimed.queued_at_ms, claimed.starts),
         (3, T0 + 7 * MS, 1)
     );
+    // Whoever has it at once goes on as whoever claims it.
+    let at_once = Claimed::at_once(given, claimed.lease.clone());
+    assert_eq!(format!("{at_once:?}"), format!("{:?}", *claimed));
 }
 
 /// Triggers of a source that takes none are refused, so that their caller is told.

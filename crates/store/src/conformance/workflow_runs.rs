@@ -188,10 +188,19 @@ pub async fn answers_of_several_runs_are_read_in_their_order(factory: &dyn Facto
         store.resolve_wait(answer, T0).await.unwrap();
     }
     let asked = [&runs[0], &runs[2]].map(|run| run.lease.invocation_id.clone());
-    let read = store.resolutions(&asked).await.unwrap();
-    let read: Vec<_> = read.iter().map(|answer| &answer.wait.run_id).collect();
+    let resolutions = store.resolutions(&asked).await.unwrap();
+    let read = resolutions.iter().map(|answer| &answer.wait.run_id);
+    let read: Vec<_> = read.collect();
     assert_eq!(read, [&asked[1], &asked[0]]);
     assert_eq!(store.resolutions(&[]).await.unwrap().len(), 0);
+    let beside = store.workflow_of_runs(&of.id, &asked).await.unwrap();
+    let (beside, answers) = beside.unwrap();
+    let answers = answers.iter().map(|answer| &answer.wait.run_id);
+    assert_eq!(beside.id, of.id);
+    assert_eq!(answers.collect::<Vec<_>>(), read);
+    let nobody = WorkflowId::new(T0, entropy());
+    let none = store.workflow_of_runs(&nobody, &asked).await.unwrap();
+    assert!(none.is_none());
 }
 
 pub async fn a_wait_is_answered_once(factory: &dyn Factory) {

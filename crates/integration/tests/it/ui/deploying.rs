@@ -1,6 +1,6 @@
 //! From a component to a source by forms alone, as a browser without script sends them.
 
-use headwater_integration::Node;
+use headwater_integration::{Node, Source};
 use serde_json::json;
 
 use super::visitor::{Visitor, value_of};
@@ -21,6 +21,12 @@ pub(super) async fn written(visitor: &Visitor) -> String {
     let (form, beside) = saved.header("location").split_once('?').unwrap();
     assert_eq!(beside, "with=code");
     form.to_owned()
+}
+
+/// A source of that component.
+pub(super) async fn boards(node: &Node) -> Source {
+    let props = json!({"url": "u", "board": "b", "mode": "plain"});
+    node.deploy(BOARDS, props).await
 }
 
 #[tokio::test]
@@ -222,9 +228,7 @@ async fn what_does_not_fit_is_told_at_its_field_and_nothing_is_lost() {
 #[tokio::test]
 async fn forms_of_others_things_are_not_there() {
     let node = Node::start().await;
-    let source = node
-        .deploy(BOARDS, json!({"url": "u", "board": "b", "mode": "plain"}))
-        .await;
+    let source = boards(&node).await;
     let fields = json!({"app": "shop", "fields": {"api_key": "k"}});
     let account = node.post("/accounts", fields).await.is(200).data();
     let account = format!("/accounts/{}", account["id"].as_str().unwrap());

@@ -4,7 +4,7 @@ use headwater_integration::Node;
 use serde_json::json;
 
 use super::{
-    deploying::{BOARDS, written},
+    deploying::{BOARDS, boards, written},
     visitor::{Visitor, value_of},
 };
 
@@ -42,9 +42,7 @@ async fn code_that_does_not_build_stays_and_says_why() {
         "{}",
         refused.text
     );
-    let source = node
-        .deploy(BOARDS, json!({"url": "u", "board": "b", "mode": "plain"}))
-        .await;
+    let source = boards(&node).await;
     let base = format!("/sources/{}", source.id);
     let code = visitor.get(&format!("{base}/code")).await.is(200);
     assert!(

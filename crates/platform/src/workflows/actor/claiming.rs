@@ -1,6 +1,6 @@
 //! Claiming runs, and taking them into memory.
 
-use std::{sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use headwater_store::{Claimed, StoreError, WorkLimit};
 
@@ -15,6 +15,11 @@ const CLAIMED: WorkLimit = WorkLimit {
 };
 
 impl Actor {
+    /// Runs in memory, or about to be.
+    pub(super) fn in_memory(&self) -> usize {
+        self.runs.len() + self.loading.len() + self.arrived.len()
+    }
+
     /// Claims more runs if there may be more, and room.
     pub(super) fn claim(&mut self) {
         let in_memory = self.runs.len() + self.loading.len();
@@ -23,6 +28,7 @@ impl Actor {
             return;
         }
         self.more = false;
+        self.before_claim = self.arrived.len();
         let limit = WorkLimit {
             has_begun: in_memory >= RUNS_MAX,
             ..CLAIMED
@@ -44,34 +50,70 @@ impl Actor {
 
     pub(super) fn claimed(&mut self, claimed: Claim) {
         match claimed {
-            Ok((lease, claimed)) => {
+            Ok((lease, mut claimed)) => {
                 self.more |= CLAIMED.is_reached_by(&claimed);
                 self.lease = Some(lease);
-                let together = Arc::new(ClaimedTogether::of(&claimed));
-                for run in claimed {
-                    // After a jump of the clock this node may have it already, under the lease that ran out.
-                    let id = run.lease.invocation_id.clone();
-                    match self.runs.get_mut(&id) {
-                        // Its wait is written, which this node has not been told yet.
-                        Some(known) if known.committing == Some(Committing::Rests) => {
-                            let owner = known.deployed.workflow.owner.clone();
-                            self.rests(&id);
-                            self.rested.insert(id, owner);
-                            self.load(run, &together);
-                        }
-                        Some(known) => known.claimed.lease = run.lease,
-                        None => self.load(run, &together),
-                    }
-                }
+                // While claims follow each other, these would wait for the last of them.
+                claimed.extend(self.arrived.drain(..self.before_claim));
+                claimed.sort_by_key(|run| run.queued_at_ms);
+                self.take_in(claimed);
             }
             Err(StoreError::Conflict(conflict)) => {
                 self.context.leases.forget(&self.id.clone().into());
+                for run in mem::take(&mut self.arrived) {
+                    self.release(run.lease);
+                }
                 tracing::debug!(workflow_id = %self.id, %conflict, "its runs cannot be claimed");
             }
             // The wait for it is over already.
             Err(StoreError::Unavailable { .. }) => self.more = true,
             Err(error) => {
                 tracing::error!(workflow_id = %self.id, error = error.in_full(), "cannot claim runs");
+            }
+        }
+    }
+
+    /// Takes in the runs that came with their leases, once no claim is under way that may bring others before them. Those
+    /// that come while others are read are read together.
+    pub(super) fn take_in_arrived(&mut self) {
+        let is_their_turn = !self.more && self.claiming.is_idle() && self.loading.is_empty();
+        if is_their_turn && !self.arrived.is_empty() && !self.stopping {
+            let arrived = mem::take(&mut self.arrived);
+            self.take_in(arrived);
+        }
+    }
+
+    /// Tells those who queue runs whether they may come with their leases.
+    pub(super) fn tell_whether_open(&self) {
+        let is_open = !self.more && !self.stopping && self.in_memory() < RUNS_MAX;
+        let lease = self.lease.as_ref().filter(|_| is_open);
+        let mut open = self.open.lock();
+        if open.as_ref() != lease {
+            *open = lease.cloned();
+        }
+    }
+
+    /// Takes runs into memory. After a jump of the clock this node may have them already, under leases that ran out.
+    fn take_in(&mut self, claimed: Vec<Claimed>) {
+        let together = Arc::new(ClaimedTogether::of(&claimed));
+        for run in claimed {
+            let id = run.lease.invocation_id.clone();
+            let known = self.runs.get(&id).map(|known| known.claimed.lease.attempt);
+            if known.is_some_and(|attempt| attempt >= run.lease.attempt) {
+                continue;
+            }
+            self.arrived
+                .retain(|arrived| arrived.lease.invocation_id != id);
+            match self.runs.get_mut(&id) {
+                // Its wait is written, which this node has not been told yet.
+                Some(known) if known.committing == Some(Committing::Rests) => {
+                    let owner = known.deployed.workflow.owner.clone();
+                    self.rests(&id);
+                    self.rested.insert(id, owner);
+                    self.load(run, &together);
+                }
+                Some(known) => known.claimed.lease = run.lease,
+                None => self.load(run, &together),
             }
         }
     }

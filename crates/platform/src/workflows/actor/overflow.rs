@@ -22,8 +22,7 @@ impl Actor {
 
     /// Whether each run in the store has begun, or is known to wait.
     fn is_settled(&self) -> bool {
-        let in_memory = self.runs.len() + self.loading.len();
-        let is_read = !self.more || in_memory >= RUNS_MAX;
+        let is_read = !self.more || self.in_memory() >= RUNS_MAX;
         let is_judged = |id: &InvocationId| {
             let run = self.runs.get(id);
             run.is_none_or(|run| run.head.keys.is_some())
@@ -31,6 +30,7 @@ impl Actor {
         is_read
             && self.claiming.is_idle()
             && self.loading.is_empty()
+            && self.arrived.is_empty()
             && !self.held.is_judging()
             && self.held.beginning.is_empty()
             && self.held.runs.iter().all(is_judged)

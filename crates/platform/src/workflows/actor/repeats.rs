@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::InvocationId;
-use headwater_store::RunKey;
+use headwater_store::{Lease, RunKey};
 use headwater_workflow::run::{RunEnd, State};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -94,7 +94,12 @@ impl Actor {
         let Some(run) = self.runs.remove(id) else {
             return;
         };
-        let (context, lease) = (Arc::clone(&self.context), run.claimed.lease);
+        self.release(run.claimed.lease);
+    }
+
+    /// Gives a lease back: whoever claims next has its run.
+    pub(super) fn release(&self, lease: Lease) {
+        let context = Arc::clone(&self.context);
         self.context.core.tasks.spawn(async move {
             if let Err(error) = context.core.store.release(&lease, None).await {
                 tracing::debug!(%error, "cannot give a lease back; it will expire");

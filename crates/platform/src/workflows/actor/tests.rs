@@ -21,7 +21,9 @@ use crate::{
     props::Props,
     secrets::{KeyRing, SecretKeys},
     signing_key::{InstallationKey, SigningKey},
-    testing::{HandClock, NoEngine, T0, claim_run, config, core, memory, queue_run, workflow},
+    testing::{
+        HandClock, NoEngine, T0, claim_run, config, core, memory, queue_leased, queue_run, workflow,
+    },
     workflows::{AccountMasks, OpenedVariables, WaitKey, loading::ClaimedTogether},
 };
 
@@ -32,7 +34,7 @@ const WAITS: &str = "name: Waits\nsteps:\n- namespace: pause\n  type: wait\n  ti
 struct Bench {
     core: Arc<Core>,
     actor: Box<Actor>,
-    _commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<Command>,
 }
 
 impl Bench {
@@ -44,15 +46,48 @@ impl Bench {
         let (commands, receiver) = mpsc::unbounded_channel();
         let context = context(&core).await;
         Self {
-            actor: Box::new(Actor::new(Arc::new(context), id, receiver)),
+            actor: Box::new(Actor::new(Arc::new(context), id, receiver, Open::default())),
             core,
-            _commands: commands,
+            commands,
         }
     }
 
     /// Claims the run that is due.
     async fn claimed(&self) -> (RunnableLease, Claimed) {
         claim_run(&self.core, &self.actor.id).await
+    }
+
+    /// A run that was leased when it was queued.
+    async fn leased(&self) -> Claimed {
+        let id = &self.actor.id;
+        let lease = self.actor.context.leases.of(&id.clone().into()).await;
+        queue_leased(&self.core, lease.unwrap(), id).await
+    }
+
+    fn run(&self, leased: Claimed) -> Command {
+        let of_workflow = RunnableLease {
+            runnable: leased.runnable.clone(),
+            epoch: leased.lease.epoch,
+            fence: 1,
+        };
+        Command::Run(of_workflow, Box::new(leased))
+    }
+
+    fn arrives(&mut self, leased: Claimed) {
+        let run = self.run(leased);
+        self.actor.on_command(run);
+    }
+
+    /// The claim under way comes to its end.
+    async fn claim_ended(&mut self) {
+        let claim = self.actor.claiming.ended().await;
+        self.actor.claimed(claim);
+    }
+
+    /// Whether those who queue runs would lease them.
+    fn is_open(&self) -> bool {
+        self.actor.tell_whether_open();
+        self.actor.open.lock().is_some()
     }
 
     /// The run comes into memory, as far as it was being loaded.
@@ -189,6 +224,101 @@ async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {
     bench.actor.committed(end).await;
     assert_eq!(bench.outcome(&run).await, Some(RunOutcome::Cancelled));
     assert!(is_applied.await.is_err(), "whoever waits is told");
+}
+
+#[tokio::test]
+async fn runs_that_come_with_their_leases_are_taken_in_after_those_before_them() {
+    let mut bench = Bench::new().await;
+    let first = queue_run(&bench.core, &bench.actor.id).await;
+    bench.actor.claim();
+    let leased = bench.leased().await;
+    let second = leased.lease.invocation_id.clone();
+    bench.arrives(leased);
+    bench.actor.take_in_arrived();
+    assert!(bench.actor.loading.is_empty(), "the claim is under way");
+    bench.claim_ended().await;
+    bench.actor.take_in_arrived();
+    bench.loaded().await;
+    assert!(bench.actor.runs.contains_key(&first));
+    assert!(!bench.actor.runs.contains_key(&second));
+    bench.actor.take_in_arrived();
+    bench.loaded().await;
+    assert!(bench.actor.runs.contains_key(&second));
+    let written = bench.written().await;
+    bench.actor.committed(written).await;
+    assert!(bench.actor.runs.is_empty(), "both have come to their waits");
+}
+
+/// Those who queue runs find the actor closed, so that it claims as long as they come.
+#[tokio::test]
+async fn runs_that_came_with_their_leases_do_not_wait_for_the_last_claim() {
+    let mut bench = Bench::new().await;
+    let leased = vec![bench.leased().await; RUNS_MAX];
+    let first = leased[0].lease.invocation_id.clone();
+    for run in leased {
+        bench.arrives(run);
+    }
+    bench.actor.claim();
+    bench.actor.on_command(Command::Claim);
+    bench.claim_ended().await;
+    assert!(bench.actor.more && bench.actor.arrived.is_empty());
+    bench.loaded().await;
+    assert!(bench.actor.runs.contains_key(&first));
+}
+
+#[tokio::test]
+async fn runs_come_with_their_leases_unless_the_store_has_some_before_them_or_there_is_no_room() {
+    let mut bench = Bench::new().await;
+    assert!(!bench.is_open(), "nothing was claimed yet");
+    bench.actor.claim();
+    bench.claim_ended().await;
+    assert!(bench.is_open());
+    bench.actor.on_command(Command::Claim);
+    assert!(!bench.is_open());
+    bench.actor.claim();
+    bench.claim_ended().await;
+    assert!(bench.is_open());
+    let leased = bench.leased().await;
+    bench.actor.arrived = vec![leased; RUNS_MAX];
+    assert!(!bench.is_open());
+    bench.actor.arrived.clear();
+    bench.actor.stopping = true;
+    assert!(!bench.is_open());
+}
+
+/// One is known to the actor, another is on its way to it.
+#[tokio::test]
+async fn runs_that_came_with_their_leases_are_given_back_in_the_end() {
+    let mut bench = Bench::new().await;
+    let (known, on_its_way) = (bench.leased().await, bench.leased().await);
+    bench.arrives(known);
+    let command = bench.run(on_its_way);
+    assert!(bench.commands.send(command).is_ok());
+    let (core, id) = (Arc::clone(&bench.core), bench.actor.id.clone());
+    bench.actor.leave().await;
+    for _ in 0..2 {
+        let (_, claimed) = claim_run(&core, &id).await;
+        assert_eq!(claimed.starts, 1, "it was not begun");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_before_its_run_does_is_taken_up() {
+    let mut bench = Bench::new().await;
+    bench.actor.claim();
+    bench.claim_ended().await;
+    let leased = bench.leased().await;
+    let run = leased.lease.invocation_id.clone();
+    bench.answer(&run, "", &Resolution::Cancel).await;
+    bench.actor.on_command(Command::Resolved(run.clone(), None));
+    bench.arrives(leased);
+    bench.actor.claim();
+    bench.claim_ended().await;
+    bench.actor.take_in_arrived();
+    bench.loaded().await;
+    let written = bench.written().await;
+    bench.actor.committed(written).await;
+    assert_eq!(bench.outcome(&run).await, Some(RunOutcome::Cancelled));
 }
 
 async fn context(core: &Arc<Core>) -> WorkflowContext {

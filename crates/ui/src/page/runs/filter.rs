@@ -21,6 +21,8 @@ pub(super) const CHIPS: [(Option<&str>, &str); 6] = [
     (Some("cancelled"), "Cancelled"),
     (Some("any"), "All"),
 ];
+/// The states of the first chip.
+const UNASKED: [(&str, RunState); 2] = [("open", RunState::Open), ("failed", RunState::Failed)];
 /// The causes that lists are filtered by.
 pub(super) const TRIGGERS: [(&str, RunTrigger); 10] = [
     ("timer", RunTrigger::Timer),
@@ -89,28 +91,31 @@ impl Wanted {
 
     /// The states that they mean; `None`: all of them.
     pub(super) fn states(&self) -> Option<RunStates> {
-        let states: Vec<_> = self.words_of_states().map(|(_, state)| state).collect();
-        match (self.status.as_str(), states.is_empty()) {
-            ("any", _) => None,
-            (_, true) => Some(RunState::together(&[RunState::Open, RunState::Failed])),
-            (_, false) => Some(RunState::together(&states)),
-        }
+        let named = self.named_states()?;
+        let states: Vec<_> = named.into_iter().map(|(_, state)| state).collect();
+        Some(RunState::together(&states))
     }
 
-    /// The words that are known, with their states.
-    fn words_of_states(&self) -> impl Iterator<Item = (&str, RunState)> {
-        let words = self.status.split(',').map(str::trim);
-        words.filter_map(|word| Some((word, word.parse().ok()?)))
+    /// The states that they mean, with their names; `None`: all of them.
+    fn named_states(&self) -> Option<Vec<(&str, RunState)>> {
+        if self.status == "any" {
+            return None;
+        }
+        let names = self.status.split(',').map(str::trim);
+        let known = names.filter_map(|name| Some((name, name.parse().ok()?)));
+        let known: Vec<_> = known.collect();
+        Some(match known.is_empty() {
+            true => UNASKED.to_vec(),
+            false => known,
+        })
     }
 
     /// The filter as names and values of the API, the source or workflow first.
     pub(super) fn asked(&self, filter: RunSearchFilter) -> Vec<(&'static str, String)> {
-        let known: Vec<&str> = self.words_of_states().map(|(word, _)| word).collect();
-        let status = match self.status.as_str() {
-            "any" => None,
-            _ if known.is_empty() => Some("open,failed".to_owned()),
-            _ => Some(known.join(",")),
-        };
+        let status = self.named_states().map(|named| {
+            let names: Vec<&str> = named.into_iter().map(|(name, _)| name).collect();
+            names.join(",")
+        });
         let runnable = filter.runnable.map(|id| match id {
             RunnableId::Source(id) => ("source_id", id.to_string()),
             RunnableId::Workflow(id) => ("workflow_id", id.to_string()),

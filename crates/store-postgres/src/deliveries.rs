@@ -107,7 +107,7 @@ impl Deliveries for PostgresStore {
         let record = |connection| async move {
             attempts::record(&connection, webhook_id, attempts, disabled, now_ms).await
         };
-        // Whoever dispatches or retries at the same moment depends on whether the webhook is active.
+        // Dispatch and retries at the same moment depend on whether the webhook is active.
         match disabled {
             Some(_) => self.append(record).await,
             None => self.write_locking(record).await,

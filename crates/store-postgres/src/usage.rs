@@ -194,8 +194,8 @@ impl Spent {
                 &[
                     &list(&days, |(id, _)| id.as_str()),
                     &list(&days, |(_, day)| signed(*day)),
-                    &list(&days, |day| signed(share(&day).invocations)),
-                    &list(&days, |day| signed(share(&day).compute_ms)),
+                    &list(&days, |day| signed(share(day).invocations)),
+                    &list(&days, |day| signed(share(day).compute_ms)),
                     &of_hours,
                 ],
             )

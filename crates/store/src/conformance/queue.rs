@@ -54,7 +54,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
         (claimed.hops, claimed.queued_at_ms, claimed.starts),
         (3, T0 + 7 * MS, 1)
     );
-    // Whoever has it at once goes on as whoever claims it.
+    // A run that comes with its lease is the same as one that is claimed.
     let at_once = Claimed::at_once(given, claimed.lease.clone());
     assert_eq!(format!("{at_once:?}"), format!("{:?}", *claimed));
 }

@@ -148,11 +148,10 @@ impl Workflows {
         core.to_the_end(async move {
             let (context, workflow) = (&workflows.context, new.workflow.clone());
             let invocation = context.invocation(id, new).await?;
-            let (env, term) = (&context.core.env, context.core.lease_term());
             let open = |handle: &Handle| handle.open.lock().clone();
             let lease = context.residents.find(&workflow, open).flatten();
-            let held = lease.clone().map(|lease| (lease, term));
-            let leased = match context.enqueue(invocation.clone(), held).await {
+            let lease = lease.map(|lease| (lease, context.core.lease_term()));
+            let leased = match context.enqueue(invocation.clone(), lease.clone()).await {
                 // Some of the runs that seem to wait may be about to begin.
                 Err(PlatformError::TooManyWaiting { .. }) => {
                     workflows.settled(&workflow).await;
@@ -160,10 +159,10 @@ impl Workflows {
                 }
                 queued => queued?,
             };
-            // A lease that has run out meanwhile may be another's by now.
-            let leased = leased.filter(|_| term.expires_at_ms > env.now_ms());
+            let now_ms = context.core.env.now_ms();
             let command = match (lease, leased) {
-                (Some(of_workflow), Some(lease)) => {
+                // A lease that has run out meanwhile may be another's by now.
+                (Some((of_workflow, term)), Some(lease)) if term.expires_at_ms > now_ms => {
                     let run = Claimed::at_once(invocation, lease);
                     Command::Run(of_workflow, Box::new(run))
                 }

@@ -8,9 +8,10 @@ use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
 };
 
+use super::untrimmed;
 use crate::{
     append,
-    connection::{Connection, Params, failed},
+    connection::{Connection, failed},
     emitters,
     row::{get, list, name_of, signed, to_json},
     webhook_rows::{self, Standing},
@@ -184,9 +185,6 @@ impl<'a> AttemptRow<'a> {
     }
 }
 
-const UNTRIMMED: &str = "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
-                         ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id";
-
 /// Records since when every attempt of the webhook has failed, and that it has delivered ones to trim.
 async fn note_failing<'a>(
     connection: &Connection,
@@ -207,20 +205,22 @@ async fn note_failing<'a>(
         (true, true) => "$2",
         (true, false) => "coalesce(failing_since_ms, $2)",
     };
-    let since = format!(
+    let noted = format!(
         "UPDATE webhooks SET failing_since_ms = {since} WHERE id = $1 AND failing_since_ms IS DISTINCT FROM {since}"
     );
-    let since_params: Params<'_> = &[&webhook_id, &failing_since_ms];
-    let noted = async {
+    let since = async {
+        connection
+            .execute(&noted, &[&webhook_id, &failing_since_ms])
+            .await
+            .map_err(failed("noting since when a webhook fails"))
+    };
+    let to_trim = async {
         match has_delivered {
-            true => connection.execute(UNTRIMMED, &[&webhook_id]).await,
-            false => Ok(0),
+            true => untrimmed::note(connection, webhook_id).await,
+            false => Ok(()),
         }
     };
-    let noted = try_join!(connection.execute(&since, since_params), noted);
-    noted
-        .map_err(failed("noting since when a webhook fails"))
-        .map(drop)
+    try_join!(since, to_trim).map(drop)
 }
 
 async fn disable(

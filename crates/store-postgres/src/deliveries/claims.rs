@@ -13,7 +13,7 @@ use super::event;
 use crate::{
     claim_turn,
     connection::{Connection, failed},
-    row::{get, parsed, signed, unsigned},
+    row::{get, list, parsed, signed, unsigned},
     webhook_rows,
 };
 
@@ -209,12 +209,6 @@ async fn update(
 ) -> Result<(), StoreError> {
     let mut leases: Vec<&DeliveryLease> = leases.iter().collect();
     leases.sort_by_key(|lease| lease.delivery_id.as_str());
-    let ids: Vec<_> = leases
-        .iter()
-        .map(|lease| lease.delivery_id.as_str())
-        .collect();
-    let epochs: Vec<_> = leases.iter().map(|lease| signed(lease.epoch.0)).collect();
-    let numbers: Vec<_> = leases.iter().map(|lease| signed(lease.number)).collect();
     connection
         .execute(
             &format!(
@@ -222,7 +216,12 @@ async fn update(
                  FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS lease (delivery_id, epoch, number)
                  WHERE id = delivery_id AND lease_epoch = epoch AND lease_number = number"
             ),
-            &[&ids, &epochs, &numbers, &value],
+            &[
+                &list(&leases, |lease| lease.delivery_id.as_str()),
+                &list(&leases, |lease| signed(lease.epoch.0)),
+                &list(&leases, |lease| signed(lease.number)),
+                &value,
+            ],
         )
         .await
         .map_err(failed("changing leases"))

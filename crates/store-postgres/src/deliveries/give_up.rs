@@ -2,6 +2,7 @@
 
 use headwater_store::StoreError;
 
+use super::untrimmed;
 use crate::{
     connection::{Connection, failed},
     row::signed,
@@ -28,15 +29,7 @@ pub(crate) async fn begin(
     if step(connection, webhook_id, GIVEN_UP_AT_ONCE).await? < GIVEN_UP_AT_ONCE {
         return Ok(());
     }
-    connection
-        .execute(
-            "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1)
-             ON CONFLICT (webhook_id) DO UPDATE SET webhook_id = excluded.webhook_id",
-            &[&webhook_id],
-        )
-        .await
-        .map_err(&failed)
-        .map(drop)
+    untrimmed::note(connection, webhook_id).await
 }
 
 /// Marks up to `limit` deliveries of a webhook's former generations as dead; fewer than `limit`: none is left.

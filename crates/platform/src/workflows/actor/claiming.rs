@@ -98,13 +98,10 @@ impl Actor {
         let together = Arc::new(ClaimedTogether::of(&claimed));
         for run in claimed {
             let id = run.lease.invocation_id.clone();
-            let known = self.runs.get(&id).map(|known| known.claimed.lease.attempt);
-            if known.is_some_and(|attempt| attempt >= run.lease.attempt) {
-                continue;
-            }
             self.arrived
                 .retain(|arrived| arrived.lease.invocation_id != id);
             match self.runs.get_mut(&id) {
+                Some(known) if known.claimed.lease.attempt >= run.lease.attempt => {}
                 // Its wait is written, which this node has not been told yet.
                 Some(known) if known.committing == Some(Committing::Rests) => {
                     let owner = known.deployed.workflow.owner.clone();

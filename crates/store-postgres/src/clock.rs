@@ -41,12 +41,9 @@ impl DatabaseClock {
         asked.now_ms + asked.at.elapsed()
     }
 
-    /// Takes the database's answer, which has just come.
-    pub(crate) fn set(&self, now_ms: EpochMs) {
-        *self.0.write() = Asked {
-            now_ms,
-            at: Instant::now(),
-        };
+    /// Takes the database's answer, which came at that moment.
+    pub(crate) fn set(&self, now_ms: EpochMs, at: Instant) {
+        *self.0.write() = Asked { now_ms, at };
     }
 }
 
@@ -67,7 +64,7 @@ mod tests {
     fn time_goes_on_from_the_answer() {
         let clock = DatabaseClock::default();
         let answer_ms = EpochMs(1_700_000_000_000);
-        clock.set(answer_ms);
+        clock.set(answer_ms, Instant::now());
         let first_ms = clock.now_ms();
         assert!(first_ms >= answer_ms && first_ms.since(answer_ms) < Duration::from_secs(60));
         assert!(clock.now_ms() >= first_ms);

@@ -12,7 +12,7 @@ pub(crate) mod listing;
 mod reading;
 mod search;
 mod trim;
-mod untrimmed;
+pub(crate) mod untrimmed;
 mod waiting;
 
 use async_trait::async_trait;

@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use crate::{
     connection::{Connection, failed},
     counted_events::{self, Change},
-    living::{self, InvocationLeases},
+    living,
     owner::{self, Departure},
     row::{from_json, get, list, moment, signed, to_json, unsigned},
 };
@@ -213,9 +213,8 @@ pub(crate) async fn lease(
     if !living::may_take(connection, epoch).await? {
         return Err(Conflict::LeaseLost.into());
     }
-    if let Some(holder) = emitter.holder
-        && living::declare_dead(connection, holder, now_ms).await? == InvocationLeases::MayRemain
-    {
+    if let Some(holder) = emitter.holder {
+        living::declare_dead(connection, holder, now_ms).await?;
         free_invocations(connection, &lease, false).await?;
     }
     lease.fence += 1;

@@ -12,15 +12,6 @@ use crate::{
     server::APPLICATION,
 };
 
-/// The leases of invocations that a dead epoch had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InvocationLeases {
-    /// Some may still have to be freed.
-    MayRemain,
-    /// All were freed when the epoch ended.
-    Freed,
-}
-
 /// The silence after which a node whose address nobody listens at counts as gone: two heartbeats that did not come.
 pub(crate) const GONE_AFTER: Duration = Duration::from_secs(3);
 
@@ -106,7 +97,8 @@ pub(crate) async fn may_take(
     may_take.map_err(failed("looking for a node"))
 }
 
-/// Declares the epoch dead, which is final.
+/// Declares the epoch dead, which is final. Invocations may still be leased to it, even if it stopped or was started anew: a
+/// claim of it that was under way is not seen by the step that frees them.
 ///
 /// # Errors
 /// `Held` while its node is alive.
@@ -114,21 +106,16 @@ pub(crate) async fn declare_dead(
     connection: &Connection,
     epoch: NodeEpoch,
     now_ms: EpochMs,
-) -> Result<InvocationLeases, StoreError> {
-    let failed = failed("declaring a node dead");
+) -> Result<(), StoreError> {
     let died = connection
         .execute(
             "UPDATE nodes SET is_dead = TRUE WHERE epoch = $1 AND (is_dead OR heartbeat_ms <= $2)",
             &[&signed(epoch.0), &too_old(now_ms)],
         )
         .await
-        .map_err(&failed)?;
-    if died > 0 {
-        return Ok(InvocationLeases::MayRemain);
-    }
-    match has_ended(connection, epoch).await? {
-        // The leases of a stopped or restarted node are already free.
-        true => Ok(InvocationLeases::Freed),
+        .map_err(failed("declaring a node dead"))?;
+    match died > 0 || has_ended(connection, epoch).await? {
+        true => Ok(()),
         false => Err(Conflict::Held { by: epoch }.into()),
     }
 }

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_run_facts.sql"),
     include_str!("../migrations/0007_attempt_causes_and_renewals.sql"),
     include_str!("../migrations/0008_room_for_leases.sql"),
+    include_str!("../migrations/0009_commit_marks.sql"),
 ];
 
 /// One process at a time migrates. One that is paused or cut off meanwhile does not hold up the others.

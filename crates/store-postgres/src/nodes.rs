@@ -6,7 +6,7 @@ use headwater_store::{Conflict, NodeEpoch, NodeName, Nodes, RunnableLease, Store
 
 use crate::{
     connection::{Connection, failed},
-    emitters, living, migration,
+    emitters, living, marks, migration,
     row::signed,
     store::PostgresStore,
 };
@@ -34,6 +34,14 @@ impl Nodes for PostgresStore {
         if let Err(error) = known.await {
             self.stop_node(epoch).await?;
             return Err(error);
+        }
+        let forget =
+            self.write_locking(|connection| async move { marks::forget_old(&connection).await });
+        if let Err(error) = forget.await {
+            tracing::warn!(
+                error = error.in_full(),
+                "cannot forget marks of former nodes"
+            );
         }
         Ok(epoch)
     }

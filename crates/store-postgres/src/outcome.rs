@@ -3,7 +3,11 @@
 use headwater_store::StoreError;
 use tokio_postgres::SimpleQueryMessage;
 
-use crate::connection::{Connection, failed};
+use crate::{
+    connection::{Connection, failed},
+    marks::Mark,
+    row::get,
+};
 
 /// The life of a server, as SQL. One that has started anew, or recovered from the crash of one of its processes, may give the
 /// id of a transaction again that it had not written down: a crash begins its statistics anew.
@@ -64,20 +68,30 @@ pub(crate) enum Outcome {
 pub(crate) async fn ask(
     connection: &Connection,
     of: &TransactionId,
+    mark: Option<&Mark>,
 ) -> Result<Outcome, StoreError> {
-    let status = concat!(
-        "SELECT CASE WHEN ",
+    let ended = concat!(
+        "SELECT pg_is_in_recovery() OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_xid = $1::text::xid8::xid)
+             AS is_open, CASE WHEN ",
         life!(),
-        " = $2 THEN pg_xact_status($1::text::xid8) END"
+        " = $2 THEN pg_xact_status($1::text::xid8) END AS status"
     );
-    let status: Option<String> = connection
-        .value(status, &[&of.id, &of.server])
-        .await
-        .map_err(failed("looking for the end of a transaction"))?;
-    Ok(match status.as_deref() {
-        Some("committed") => Outcome::Committed,
-        Some("aborted") => Outcome::RolledBack,
-        Some("in progress") => Outcome::Open,
-        _ => Outcome::Unknown,
+    let failed = failed("looking for the end of a transaction");
+    let row = connection.query_one(ended, &[&of.id, &of.server]).await;
+    let row = row.map_err(&failed)?;
+    // Another server decides once it has everything that the former one wrote and it got; the same one, if only its statistics
+    // begin anew, once the transaction has ended.
+    let is_open: bool = get(&row, "is_open")?;
+    let status: Option<String> = get(&row, "status")?;
+    Ok(match (status.as_deref(), mark) {
+        (Some("committed"), _) => Outcome::Committed,
+        (Some("aborted"), _) => Outcome::RolledBack,
+        (Some("in progress"), _) => Outcome::Open,
+        (_, Some(_)) if is_open => Outcome::Open,
+        (_, Some(mark)) => match mark.is_left(connection).await? {
+            true => Outcome::Committed,
+            false => Outcome::RolledBack,
+        },
+        (_, None) => Outcome::Unknown,
     })
 }

@@ -7,13 +7,12 @@ use deadpool_postgres::{
 };
 use headwater_store::StoreError;
 use tokio_postgres::Config;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{connection::failed, tls};
+use crate::{connection::failed, hosts::Hosts, tls};
 
 /// The name by which the server shows the sessions of nodes.
 pub(crate) const APPLICATION: &str = "headwater";
-/// The time in which a connection is there.
+/// The time in which a host takes a connection.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// The time after which a server that does not answer counts as lost.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
@@ -24,7 +23,7 @@ const FREE_WITHIN: Duration = Duration::from_secs(30);
 /// A server, and the way to it.
 pub(crate) struct Server {
     config: Config,
-    tls: MakeRustlsConnect,
+    hosts: Hosts,
 }
 
 impl Server {
@@ -43,7 +42,8 @@ impl Server {
             .keepalives_idle(ANSWERED_WITHIN)
             .keepalives_interval(PROBED_EVERY)
             .keepalives_retries(3);
-        Ok(Self { config, tls })
+        let hosts = Hosts::of(&config, tls);
+        Ok(Self { config, hosts })
     }
 
     /// A pool of so many connections, which begin when they are needed.
@@ -54,7 +54,7 @@ impl Server {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let manager = Manager::from_config(self.config.clone(), self.tls.clone(), recycling);
+        let manager = Manager::from_connect(self.config.clone(), self.hosts.clone(), recycling);
         Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)

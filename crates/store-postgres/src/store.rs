@@ -1,6 +1,6 @@
 //! The store itself: its pools of connections, and the kinds of its steps.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use deadpool_postgres::{ClientWrapper, Object};
 use headwater_model::time::EpochMs;
@@ -169,7 +169,7 @@ impl PostgresStore {
         let now_ms = self
             .read(|connection| async move { clock::ask(&connection).await })
             .await?;
-        self.clock.set(now_ms);
+        self.clock.set(now_ms, Instant::now());
         Ok(())
     }
 
@@ -181,8 +181,13 @@ impl PostgresStore {
     where
         F: Future<Output = Result<EpochMs, StoreError>> + Send,
     {
-        let beat = self.heartbeats.run(Transaction::Beating, step);
-        self.clock.set(beat.await?);
+        // The answer of the statement: that to the commit may come much later.
+        let timed = |connection| {
+            let step = step(connection);
+            async move { step.await.map(|now_ms| (now_ms, Instant::now())) }
+        };
+        let (now_ms, at) = self.heartbeats.run(Transaction::Beating, timed).await?;
+        self.clock.set(now_ms, at);
         Ok(())
     }
 

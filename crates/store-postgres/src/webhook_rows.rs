@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 
 use crate::{
     connection::{Connection, failed},
-    deliveries::give_up,
+    deliveries::{give_up, untrimmed},
     owner,
     page::{Listing, page_of},
     row::{get, name_of, named, parsed, signed, unsigned, unsigned_opt},
@@ -195,7 +195,6 @@ pub(crate) async fn delete(connection: &Connection, id: &str) -> Result<bool, St
     const OF_WEBHOOK: &[&str] = &[
         "DELETE FROM subscriptions WHERE listener = $1",
         "DELETE FROM auto_subscriptions WHERE listener = $1",
-        "INSERT INTO untrimmed_deliveries (webhook_id) VALUES ($1) ON CONFLICT DO NOTHING",
     ];
     let failed = failed("deleting a webhook");
     let deleted = connection
@@ -206,6 +205,7 @@ pub(crate) async fn delete(connection: &Connection, id: &str) -> Result<bool, St
         for sql in OF_WEBHOOK {
             connection.execute(sql, &[&id]).await.map_err(&failed)?;
         }
+        untrimmed::note(connection, id).await?;
     }
     Ok(deleted > 0)
 }

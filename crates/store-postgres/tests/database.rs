@@ -7,6 +7,7 @@ mod wire;
 
 use std::sync::Arc;
 
+use futures::future::join_all;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
@@ -19,7 +20,7 @@ use headwater_store::{
 };
 use headwater_store_postgres::PostgresStore;
 use serde_json::value::RawValue;
-use server::{Database, server_folder};
+use server::{Database, server_folder, url};
 use tokio_postgres::{Client, NoTls};
 use wire::{Cut, Wire};
 
@@ -162,26 +163,16 @@ async fn a_claim_leaves_what_a_commit_under_way_makes_due_later() {
     assert_eq!(claim.await.unwrap().unwrap().len(), 0);
 }
 
-/// Runs of sources that wait share a transaction, and the database may refuse the values of one of them.
-#[tokio::test]
-async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
-    let database = Database::create().await;
-    let store = PostgresStore::open(&database.url()).await.unwrap();
+/// A run of a source that emits its number.
+fn run_of(lease: &RunnableLease, number: u128) -> RunCommit {
     let now_ms = EpochMs(1);
-    let client = connect(&database).await;
-    let lease = leased(&store, &client).await;
-    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
-         AS $$ BEGIN RAISE 'not this one' USING ERRCODE = 'check_violation'; END $$;
-         CREATE TRIGGER refusing BEFORE INSERT ON events
-         FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()";
-    client.batch_execute(refuse).await.unwrap();
-    let run = |number: u128| RunCommit {
+    RunCommit {
         lease: lease.clone(),
         run_id: InvocationId::new(now_ms, number),
         invocation: None,
         events: vec![NewEvent {
             channel: Channel::default(),
-            event: RawValue::from_string(number.to_string()).unwrap(),
+            event: RawValue::from_string(number.to_string()).expect("a number"),
             key: None,
             summary: None,
             ts: None,
@@ -196,7 +187,22 @@ async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
         ended: None,
         unrecorded: 0,
         now_ms,
-    };
+    }
+}
+
+/// Runs of sources that wait share a transaction, and the database may refuse the values of one of them.
+#[tokio::test]
+async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
+    let database = Database::create().await;
+    let store = PostgresStore::open(&database.url()).await.unwrap();
+    let client = connect(&database).await;
+    let lease = leased(&store, &client).await;
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+         AS $$ BEGIN RAISE 'not this one' USING ERRCODE = 'check_violation'; END $$;
+         CREATE TRIGGER refusing BEFORE INSERT ON events
+         FOR EACH ROW WHEN (NEW.event = '2') EXECUTE FUNCTION refuse()";
+    client.batch_execute(refuse).await.unwrap();
+    let run = |number| run_of(&lease, number);
     let results = store.commit_runs([run(1), run(2), run(3)].into()).await;
     let [Ok(()), Err(StoreError::Corrupt(told)), Ok(())] = &results[..] else {
         panic!("{results:?}");
@@ -207,9 +213,93 @@ async fn a_value_that_the_database_refuses_takes_no_other_commit_with_it() {
     assert_eq!(kept.get::<_, Vec<String>>(0), ["1", "3"]);
 }
 
+/// The right to have a server that does not crash meanwhile, or that does: the databases of all tests are on one.
+async fn server_for_itself() -> Client {
+    let (client, connection) = tokio_postgres::connect(&url(server_folder(), "postgres"), NoTls)
+        .await
+        .expect("the server");
+    tokio::spawn(connection);
+    let locked = client.query_one("SELECT pg_advisory_lock(2)", &[]).await;
+    locked.expect("the lock");
+    client
+}
+
+/// After a crash, or on another server, the ids of transactions say nothing.
+#[tokio::test]
+async fn a_commit_of_runs_is_known_after_its_server_has_crashed() {
+    for (cut, is_kept) in [(Cut::After, true), (Cut::Before, false)] {
+        let database = Database::create().await;
+        let server = server_for_itself().await;
+        let wire = Wire::to(server_folder());
+        let store = PostgresStore::open(&database.url_at(wire.folder()))
+            .await
+            .unwrap();
+        let client = connect(&database).await;
+        let lease = leased(&store, &client).await;
+        let commits: Arc<[_]> = [run_of(&lease, 1)].into();
+        let (committed, ()) = tokio::join!(store.commit_runs(Arc::clone(&commits)), async {
+            wire.close_with_next(cut).await;
+            // As a crash of one of its processes does.
+            let crash = server
+                .batch_execute("SELECT pg_stat_reset_shared('wal')")
+                .await;
+            crash.unwrap();
+            wire.set_open(true);
+        });
+        match (&committed[..], is_kept) {
+            ([Ok(())], true) => {}
+            ([Err(StoreError::Unavailable { .. })], false) => {
+                assert!(store.commit_runs(commits).await[0].is_ok());
+            }
+            (committed, _) => panic!("{cut:?}: {committed:?}"),
+        }
+        let kept = "SELECT count(*) FROM events";
+        let kept = client.query_one(kept, &[]).await.unwrap();
+        assert_eq!(kept.get::<_, i64>(0), 1, "{cut:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_holds_up_one_heartbeat() {
+    let database = Database::create().await;
+    let (first, second) = (Wire::to(server_folder()), Wire::to(server_folder()));
+    let folders = [&first, &second].map(|wire| wire.folder().display().to_string());
+    let both = database
+        .url_at(first.folder())
+        .replace(&folders[0], &folders.join(","));
+    let store = PostgresStore::open(&both).await.unwrap();
+    let now_ms = EpochMs(1);
+    let epoch = store.start_node(&NodeName::new("node"), now_ms).await;
+    let epoch = epoch.unwrap();
+    store.heartbeat(epoch, now_ms).await.unwrap();
+    first.set_open(false);
+    // A connection whose end was not seen yet fails at once.
+    let mut waited = 0;
+    while let Err(error) = store.heartbeat(epoch, now_ms).await {
+        let told = error.in_full();
+        waited += usize::from(told.starts_with("waiting for the database"));
+        assert!(waited <= 1, "{told}");
+    }
+    store.heartbeat(epoch, now_ms).await.unwrap();
+}
+
+#[tokio::test]
+async fn nodes_that_start_together_on_a_new_database_find_its_tables() {
+    let database = Database::create().await;
+    let client = connect(&database).await;
+    let nothing = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+    client.batch_execute(nothing).await.unwrap();
+    let url = database.url();
+    let stores = join_all((0..4).map(|_| PostgresStore::open(&url))).await;
+    for store in stores {
+        store.unwrap().check_writing().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_counts_as_what_the_server_knows() {
     let database = Database::create().await;
+    let _server = server_for_itself().await;
     let wire = Wire::to(server_folder());
     let store = PostgresStore::open(&database.url_at(wire.folder()))
         .await

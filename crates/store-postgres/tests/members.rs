@@ -213,6 +213,7 @@ async fn a_member_joins_a_database_of_the_version_before() {
     let before = "
         ALTER TABLE members DROP COLUMN can_lead;
         DROP TABLE cluster_marks;
+        DROP TABLE commit_marks;
         ALTER TABLE runs DROP COLUMN starts, DROP COLUMN time_limit_ms, DROP COLUMN response_status,
             DROP COLUMN response_bytes, DROP COLUMN changed, DROP COLUMN changed_keys;
         ALTER TABLE attempts DROP COLUMN cause;

@@ -1,7 +1,7 @@
-//! A disk that is away when a test says so: nothing can be written, and everything can be read. And one that has lost
-//! values of runs.
+//! A disk that is away when a test says so: nothing can be written, and everything can be read. One that cannot be read for a
+//! moment. And one that has lost values of runs.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use headwater_store::StoreError;
 use parking_lot::Mutex;
@@ -14,6 +14,8 @@ pub struct Faults {
     /// Hashes of blobs of runs.
     lost: Mutex<Vec<String>>,
     commit_refused: Notify,
+    /// Reads that fail from now on.
+    unread: AtomicU32,
 }
 
 impl Faults {
@@ -33,6 +35,22 @@ impl Faults {
     pub(crate) fn check_commit(&self) -> Result<(), StoreError> {
         self.check()
             .inspect_err(|_| self.commit_refused.notify_one())
+    }
+
+    /// # Errors
+    /// `Unavailable` for as many reads as are to fail.
+    pub(crate) fn check_read(&self) -> Result<(), StoreError> {
+        let one_less = |left: u32| left.checked_sub(1);
+        let (set, get) = (Ordering::SeqCst, Ordering::SeqCst);
+        match self.unread.fetch_update(set, get, one_less) {
+            Ok(_) => Err(StoreError::unavailable("reading", "the disk hiccups")),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Lets the next reads fail.
+    pub fn fail_reads(&self, reads: u32) {
+        self.unread.store(reads, Ordering::SeqCst);
     }
 
     /// Takes the disk away, or gives it back.

@@ -177,6 +177,8 @@ impl SqliteStore {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        #[cfg(feature = "faults")]
+        self.faults.check_read()?;
         match &self.readers {
             Some(readers) => Arc::clone(readers).run(step).await,
             None => self.writer.run(step).await,

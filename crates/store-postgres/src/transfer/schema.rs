@@ -11,12 +11,14 @@ use tokio_postgres::{Client, types::Type};
 use super::cells::kind;
 use crate::{connection::failed, migration};
 
-/// Tables whose rows belong to this database alone, the lives of nodes, or are copied file by file; and one that is always empty.
-const STAYING: [&str; 9] = [
+/// Tables whose rows belong to this database alone, the lives of nodes and marks of their commits, or are copied file by file;
+/// and one that is always empty.
+const STAYING: [&str; 10] = [
     "nodes",
     "members",
     "cluster_keys",
     "cluster_marks",
+    "commit_marks",
     "files",
     "file_contents",
     "file_chunks",

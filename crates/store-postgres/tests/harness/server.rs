@@ -158,7 +158,8 @@ fn on_another_thread(future: impl Future<Output = ()> + Send) {
     });
 }
 
-fn url(folder: &Path, database: &str) -> String {
+/// The URL of a database at a server.
+pub(crate) fn url(folder: &Path, database: &str) -> String {
     format!("host={} user=postgres dbname={database}", folder.display())
 }
 

@@ -15,9 +15,9 @@ mod in_flight;
 mod residents;
 
 pub(crate) use self::{
-    batches::{Batches, store_returns},
+    batches::{Batches, insisted, store_returns},
     claims::Claims,
-    heartbeat::Heartbeat,
+    heartbeat::{Heartbeat, OVERDUE},
     in_flight::InFlight,
     residents::{Resident, Residents},
 };

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_engine::Engine;
 use headwater_model::time::EpochMs;
-use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
+use headwater_store::{Lease, LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -21,6 +21,8 @@ use crate::{
 
 /// The duration of a lease; its holder prolongs it well before its end.
 const LEASE: Duration = Duration::from_secs(60);
+const REPLACED: &str =
+    "another node has taken this one's place; look whether it was done, and try again";
 /// The smallest step from one moment to the next.
 const MS: Duration = Duration::from_millis(1);
 
@@ -39,6 +41,8 @@ pub(crate) struct Core {
     pub(crate) aside: Aside,
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
+    /// Cancelled when another node has taken this one's place: nothing that it still does may be kept.
+    pub(crate) replaced: CancellationToken,
     pub(crate) nudges: Nudges,
     /// Told to pages that show what changed.
     pub(crate) changes: Changes,
@@ -63,6 +67,13 @@ impl Core {
         }
     }
 
+    /// Gives the lease of an invocation back, to be claimed again at this time or at once; if that fails, it expires.
+    pub(crate) async fn give_back(&self, lease: &Lease, later: Option<EpochMs>) {
+        if let Err(error) = self.store.release(lease, later).await {
+            tracing::debug!(%error, "cannot give a lease back; it will expire");
+        }
+    }
+
     /// Tells those who look at a thing that it has changed.
     pub(crate) fn tell(&self, change: Change) {
         self.changes.tell(change, self.env.now_ms());
@@ -73,10 +84,11 @@ impl Core {
         Span::begin(self.tracer.as_deref(), span)
     }
 
-    /// Runs work to its end, even if the caller goes away. It begins at once; who waits has no room for it.
+    /// Runs work to its end, even if the caller goes away, unless another node takes this one's place. It begins at once; who
+    /// waits has no room for it.
     ///
     /// # Errors
-    /// Those of the work; `Internal` when it panicked.
+    /// Those of the work; `Internal` when it panicked; `Unavailable` when another node has taken this one's place.
     pub(crate) fn to_the_end<T, W>(
         &self,
         work: W,
@@ -85,10 +97,13 @@ impl Core {
         T: Send + 'static,
         W: Future<Output = Result<T, PlatformError>> + Send + 'static,
     {
-        let ended = self.tasks.spawn(on_behalf_of(origin(), work));
+        let work = on_behalf_of(origin(), work);
+        let replaced = self.replaced.clone();
+        let ended = self.tasks.spawn(replaced.run_until_cancelled_owned(work));
         async move {
             let ended = ended.await;
-            ended.map_err(|error| PlatformError::Internal(error.to_string()))?
+            let ended = ended.map_err(|error| PlatformError::Internal(error.to_string()))?;
+            ended.unwrap_or_else(|| Err(PlatformError::Unavailable(REPLACED.to_owned())))
         }
     }
 

@@ -1,6 +1,6 @@
 //! The platform: services composed, their start and their end. Use cases are its methods, each in a file of `use_cases`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_engine::Engine;
 use headwater_model::{id::RunnableId, time::EpochMs};
@@ -142,6 +142,7 @@ impl Platform {
             tasks: TaskTracker::new(),
             aside: Aside::default(),
             stopping: CancellationToken::new(),
+            replaced: CancellationToken::new(),
             nudges: Nudges::default(),
             changes: Changes::new(now_ms),
         });
@@ -167,7 +168,11 @@ impl Platform {
         let key = InstallationKey::load(&core, &secret_keys).await?;
         let files = Arc::new(Files::new(Arc::clone(&core), files, &key));
         let platform = Arc::new(Self::compose(core, secret_keys, files, &key, among)?);
-        platform.end_rotation().await?;
+        // It may take long, and others would take over from a node that is silent.
+        tokio::select! {
+            () = platform.leases.keep_alive() => {}
+            ended = platform.end_rotation() => ended?,
+        }
         platform.start_background();
         Ok(platform)
     }
@@ -253,16 +258,17 @@ impl Platform {
 
     /// Stops claiming, lets runs and attempts finish for the configured grace, gives the rest back and ends the workers.
     pub async fn stop(&self) {
-        self.end().await;
+        self.end(self.core.config.shutdown_grace).await;
         self.give_up().await;
     }
 
-    /// The first part of [`Platform::stop`]: ends the work, and keeps others from it.
-    pub async fn end(&self) {
+    /// The first part of [`Platform::stop`]: ends the work within that grace, and keeps others from it.
+    pub async fn end(&self, grace: Duration) {
         // Until the last commit: others would take over from a node that is silent.
         tokio::select! {
             () = self.leases.keep_alive() => {}
-            () = self.end_work() => {}
+            () = self.leases.lost() => self.abandon().await,
+            () = self.end_work(grace) => {}
         }
     }
 
@@ -271,15 +277,12 @@ impl Platform {
         give_up(&self.core).await;
     }
 
-    async fn end_work(&self) {
+    async fn end_work(&self, grace: Duration) {
         let core = &self.core;
         core.stopping.cancel();
         core.tasks.close();
         let ended = futures::future::join(core.tasks.wait(), self.couriers.ended());
-        if tokio::time::timeout(core.config.shutdown_grace, ended)
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(grace, ended).await.is_err() {
             self.couriers.abandon().await;
             tracing::warn!(
                 "runs or attempts were still in progress after the shutdown grace; they will be repeated"
@@ -301,20 +304,22 @@ impl Platform {
     pub async fn abandon(&self) {
         let core = &self.core;
         core.stopping.cancel();
+        core.replaced.cancel();
         core.tasks.close();
-        self.couriers.abandon().await;
-        core.engine.shutdown().await;
+        tokio::join!(self.couriers.abandon(), core.engine.shutdown());
     }
 
     /// Carries an act to its end and its record, even if whoever asked for it goes away: what is left of a request is
-    /// dropped then.
+    /// dropped then. Once another node has taken this one's place, the act is left where it is, and never answers.
     pub async fn carry_out<T: Send + 'static>(
         &self,
         act: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let act = crate::origin::on_behalf_of(crate::origin::origin(), act);
+        let act = self.core.replaced.clone().run_until_cancelled_owned(act);
         match self.core.tasks.spawn(act).await {
-            Ok(done) => done,
+            Ok(Some(done)) => done,
+            Ok(None) => std::future::pending().await,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime ends, and this with it.

@@ -92,7 +92,7 @@ impl Sends {
         taken.start_objects();
         let ended = taken.ended();
         if !ended.is_empty() {
-            core.store.end_sends(context.masked(ended).await).await?;
+            context.record(context.masked(ended).await).await;
         }
         if progress.more {
             // The end of an attempt nudges if there was no room left.

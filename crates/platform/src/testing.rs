@@ -145,6 +145,7 @@ pub(crate) async fn core(
         tasks: TaskTracker::new(),
         aside: Aside::default(),
         stopping: CancellationToken::new(),
+        replaced: CancellationToken::new(),
         nudges: Nudges::default(),
         changes: Changes::new(EpochMs(0)),
     })

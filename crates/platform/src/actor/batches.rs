@@ -6,6 +6,7 @@ use std::{collections::VecDeque, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use super::InFlight;
+use crate::error::PlatformError;
 
 /// Items per batch.
 const BATCH: usize = 256;
@@ -73,6 +74,31 @@ impl<T, R> Batches<T, R> {
     /// Waits for the batch in flight; forever if there is none.
     pub(crate) async fn written(&mut self) -> R {
         self.in_flight.ended().await
+    }
+}
+
+/// Asks the store, again as long as it is unavailable, and fails then only because the node is stopping: for what an actor
+/// cannot go on without.
+///
+/// # Errors
+/// Those of `ask`.
+pub(crate) async fn insisted<T, F>(
+    stopping: &CancellationToken,
+    ask: impl Fn() -> F,
+) -> Result<T, PlatformError>
+where
+    F: Future<Output = Result<T, PlatformError>>,
+{
+    loop {
+        match ask().await {
+            Err(error @ PlatformError::Unavailable(_)) => {
+                tracing::warn!(%error, "the store is asked again");
+                if !store_returns(stopping).await {
+                    return Err(error);
+                }
+            }
+            asked => return asked,
+        }
     }
 }
 

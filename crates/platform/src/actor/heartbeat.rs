@@ -9,6 +9,9 @@ use crate::environment::Environment;
 /// A third of a lease.
 const PERIOD: Duration = Duration::from_secs(20);
 
+/// The rest of a lease at which it is overdue: every beat leaves more.
+pub(crate) const OVERDUE: Duration = Duration::from_secs(20);
+
 /// A heartbeat; the first beat is at once.
 pub(crate) struct Heartbeat(Interval);
 

@@ -28,14 +28,12 @@ use super::{
     waiting::{WAITING_MAX, Waiting},
 };
 use crate::{
-    actor::{Heartbeat, InFlight},
+    actor::{Heartbeat, InFlight, OVERDUE},
     changes::Change,
 };
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
-/// The rest of a lease at which it is overdue: every beat of the heartbeat leaves more.
-const OVERDUE: Duration = Duration::from_secs(20);
 
 pub(super) struct Actor {
     context: Arc<RunnerContext>,

@@ -143,7 +143,7 @@ impl Runners {
     /// Lets the runner have work again whose end could not be written.
     async fn give_back(&self, source: &Source, invocation: &QueuedInvocation) {
         if let Some(lease) = &invocation.lease {
-            self.context.release(lease).await;
+            self.context.core.give_back(lease, None).await;
             self.send(&source.id, Command::Claim);
         }
     }

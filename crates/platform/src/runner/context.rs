@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use headwater_model::id::AccountId;
-use headwater_store::Lease;
 
 use super::{
     command::{Command, Residents},
@@ -45,12 +44,5 @@ impl RunnerContext {
         let changed = self.accounts.recheck(used).await;
         changed.iter().for_each(|id| self.reload(Some(id)));
         !changed.is_empty()
-    }
-
-    /// Gives a lease back; if that fails, it runs out.
-    pub(super) async fn release(&self, lease: &Lease) {
-        if let Err(error) = self.core.store.release(lease, None).await {
-            tracing::debug!(%error, "cannot give a lease back; it will expire");
-        }
     }
 }

@@ -322,7 +322,7 @@ impl Queue {
                 let _ = reply.send(response());
             }
             if let Some(lease) = &invocation.lease {
-                self.context.release(lease).await;
+                self.context.core.give_back(lease, None).await;
             }
         }
     }

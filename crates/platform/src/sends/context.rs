@@ -2,16 +2,20 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
 
 use headwater_store::{ClaimedSend, Owner, SENDS_PER_LANE, SendAttempt, SendId, StoreError};
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 
 use super::{
     arguments::shown_arguments,
@@ -28,6 +32,8 @@ use crate::{
     workflows::{AccountMasks, Mask, Masks, OpenedVariables, accounts_marked_in},
 };
 
+/// The time after which a record is late: leases of its sends may run out before it is written.
+const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Attempts in flight at once.
 const ATTEMPTS_AT_ONCE: usize = 32;
 /// The time of an attempt of any kind; the lease lasts longer.
@@ -63,6 +69,8 @@ pub(super) struct SendContext {
     lanes: Mutex<HashMap<String, u32>>,
     /// Whether sends may be waiting for room.
     pub(super) is_short: AtomicBool,
+    /// Ends of attempts that could not be recorded yet: their leases may run out, and nothing is claimed meanwhile.
+    unrecorded: AtomicU32,
 }
 
 impl SendContext {
@@ -81,6 +89,7 @@ impl SendContext {
             room: Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE)),
             lanes: Mutex::default(),
             is_short: AtomicBool::new(false),
+            unrecorded: AtomicU32::new(0),
             variables,
             account_masks,
             marked: Mutex::default(),
@@ -140,6 +149,9 @@ impl SendContext {
 
     /// The number of attempts that may begin.
     pub(super) fn room(&self) -> u32 {
+        if self.unrecorded.load(Ordering::SeqCst) > 0 {
+            return 0;
+        }
         u32::try_from(self.room.available_permits()).unwrap_or(u32::MAX)
     }
 
@@ -234,14 +246,33 @@ impl SendContext {
     }
 
     /// Records; as long as the store is unavailable, tries again, because the attempts have happened.
-    async fn record(&self, records: Vec<SendAttempt>) {
-        while let Err(error) = self.core.store.end_sends(records.clone()).await {
+    pub(super) async fn record(&self, records: Vec<SendAttempt>) {
+        let mut is_waiting = false;
+        let mut waits = || {
+            if !mem::replace(&mut is_waiting, true) {
+                self.unrecorded.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        loop {
+            let mut recording = self.core.store.end_sends(records.clone());
+            let recorded = match timeout(RECORDED_WITHIN, &mut recording).await {
+                Ok(recorded) => recorded,
+                Err(_) => {
+                    waits();
+                    recording.await
+                }
+            };
+            let Err(error) = recorded else { break };
             let error_text = error.in_full();
             tracing::error!(error = error_text, "cannot record attempts of sends");
+            waits();
             let may_return = matches!(error, StoreError::Unavailable { .. });
             if !may_return || !store_returns(&self.core.stopping).await {
-                return;
+                break;
             }
+        }
+        if is_waiting {
+            self.unrecorded.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

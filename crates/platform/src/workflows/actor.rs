@@ -21,7 +21,10 @@ use futures::{
     future::BoxFuture,
     stream::{FuturesOrdered, FuturesUnordered},
 };
-use headwater_model::id::{InvocationId, WorkflowId};
+use headwater_model::{
+    id::{InvocationId, WorkflowId},
+    time::EpochMs,
+};
 use headwater_store::{
     Claimed, Lease, Owner, RunCommit, RunnableLease, StoreError, WaitResolution,
 };
@@ -40,7 +43,7 @@ use super::{
     start::Start,
 };
 use crate::{
-    actor::{Batches, Claims, Heartbeat, InFlight, store_returns},
+    actor::{Batches, Claims, Heartbeat, InFlight, OVERDUE, insisted, store_returns},
     changes::Change,
     chore::Chore,
     error::PlatformError,
@@ -53,12 +56,12 @@ const IDLE_AFTER: Duration = Duration::from_secs(5);
 const RUNS_MAX: usize = 256;
 
 type Claim = Result<(RunnableLease, Vec<Claimed>), StoreError>;
-type Loaded = (Lease, Result<Box<LiveRun>, PlatformError>);
+type Loaded = (InvocationId, Result<Box<LiveRun>, PlatformError>);
 
 /// The answers to the waits of a run.
 struct Answers {
     run: InvocationId,
-    read: Result<Vec<WaitResolution>, StoreError>,
+    read: Result<Vec<WaitResolution>, PlatformError>,
 }
 
 /// The results of a batch, in its order.
@@ -90,6 +93,8 @@ pub(super) struct Actor {
     before_claim: usize,
     /// In the order of their claims, which is that of their beginning.
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
+    /// The leases of those.
+    loading_leases: HashMap<InvocationId, Lease>,
     /// Runs that were answered while some were being loaded.
     late: HashSet<InvocationId>,
     /// Runs whose rest was written, as their next claim has shown, before this node was told; with their owners.
@@ -102,6 +107,8 @@ pub(super) struct Actor {
     flight: Flight,
     commits: Batches<RunCommit, Committed>,
     held: Held,
+    /// The earliest end of the leases.
+    leased_until_ms: EpochMs,
     /// Whether the store may have more runs.
     more: bool,
     stopping: bool,
@@ -129,6 +136,7 @@ impl Actor {
             arrived: Vec::new(),
             before_claim: 0,
             loading: FuturesOrdered::new(),
+            loading_leases: HashMap::new(),
             late: HashSet::new(),
             rested: HashMap::new(),
             preparing: FuturesUnordered::new(),
@@ -137,6 +145,7 @@ impl Actor {
             applied: HashMap::new(),
             commits: Batches::default(),
             held: Held::default(),
+            leased_until_ms: EpochMs::default(),
             more: true,
             closing: None,
         }
@@ -178,7 +187,7 @@ impl Actor {
                     Some(command) => self.on_command(command),
                     None => return,
                 },
-                judged = self.held.judged(), if self.held.is_judging() => self.on_judged(judged),
+                judged = self.held.judged(), if self.held.is_judging() => self.on_judged(judged).await,
                 () = tokio::time::sleep(until_next.unwrap_or_default()), if until_next.is_some() => self.admit_held(),
                 () = heartbeat.beat() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if is_idle => {
@@ -215,13 +224,9 @@ impl Actor {
                 self.arrived.push(*run);
             }
         }
-        let runs = self.runs.values().map(|run| &run.claimed);
-        for run in runs.chain(&self.arrived) {
-            let lease = &run.lease;
+        for lease in self.leases() {
             self.context.responders.forget(&lease.invocation_id);
-            if let Err(error) = self.context.core.store.release(lease, None).await {
-                tracing::debug!(%error, "cannot give a lease back; it will expire");
-            }
+            self.context.core.give_back(&lease, None).await;
         }
         if let Some(closed) = self.closing.take() {
             let _ = closed.send(());
@@ -263,8 +268,11 @@ impl Actor {
     fn read_answers(&mut self, run: InvocationId) {
         let context = Arc::clone(&self.context);
         self.answers.push(Box::pin(async move {
-            let asked = std::slice::from_ref(&run);
-            let read = context.core.store.resolutions(asked).await;
+            let read = insisted(&context.core.stopping, || async {
+                let asked = std::slice::from_ref(&run);
+                Ok(context.core.store.resolutions(asked).await?)
+            });
+            let read = read.await;
             Answers { run, read }
         }));
     }
@@ -284,8 +292,12 @@ impl Actor {
                 }
                 self.advance(&id);
             }
-            // The run finds them when it is claimed again.
-            Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
+            // Work under way has its grace, and then the run is given back.
+            Err(_) if self.context.core.stopping.is_cancelled() => {}
+            Err(error) => {
+                tracing::error!(%error, run_id = %id, "cannot read answers to waits; the run finds them when it is claimed again");
+                self.hand_over(&id);
+            }
         }
     }
 
@@ -336,7 +348,13 @@ impl Actor {
             }
             if let Err(error) = result {
                 tracing::warn!(workflow_id = %self.id, run_id = %id, %error, "a run's commit was refused; whoever has the run goes on with it");
-                self.drop_run(id);
+                match error {
+                    StoreError::Conflict(_) => self.hand_over(id),
+                    // It would be refused again and again: its lease runs out, which counts as a start.
+                    StoreError::Unavailable { .. }
+                    | StoreError::Corrupt(_)
+                    | StoreError::Unsupported(_) => self.drop_run(id),
+                }
                 self.more = true;
                 continue;
             }
@@ -392,6 +410,15 @@ impl Actor {
         }
     }
 
+    /// Leaves a run to whoever claims it next, and gives back the lease that this node may have of it.
+    fn hand_over(&mut self, id: &InvocationId) {
+        let lease = self.runs.get(id).map(|run| run.claimed.lease.clone());
+        self.drop_run(id);
+        if let Some(lease) = lease {
+            self.release(lease);
+        }
+    }
+
     fn drop_run(&mut self, id: &InvocationId) {
         self.flight.forget(id);
         self.held.beginning.remove(id);
@@ -401,24 +428,32 @@ impl Actor {
         self.applied.remove(id);
     }
 
-    async fn prolong_leases(&mut self) {
+    /// The leases of all runs that this node has.
+    fn leases(&self) -> Vec<Lease> {
         let runs = self.runs.values().map(|run| &run.claimed);
-        let leases: Vec<Lease> = runs
-            .chain(&self.arrived)
-            .map(|run| run.lease.clone())
-            .collect();
-        let until_ms = self.context.core.lease_term().expires_at_ms;
-        if leases.is_empty() {
-            return;
+        let known = runs.chain(&self.arrived).map(|run| &run.lease);
+        known.chain(self.loading_leases.values()).cloned().collect()
+    }
+
+    /// The same once some of them may have run out, because beats of the heartbeat have failed or come late.
+    fn overdue(&self) -> Vec<Lease> {
+        let soon_ms = self.context.core.env.now_ms() + OVERDUE;
+        match soon_ms < self.leased_until_ms {
+            true => Vec::new(),
+            false => self.leases(),
         }
-        if let Err(error) = self
-            .context
-            .core
-            .store
-            .extend_leases(&leases, until_ms)
-            .await
+    }
+
+    async fn prolong_leases(&mut self) {
+        let leases = self.leases();
+        let core = &self.context.core;
+        let until_ms = core.lease_term().expires_at_ms;
+        if !leases.is_empty()
+            && let Err(error) = core.store.extend_leases(&leases, until_ms).await
         {
             tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
+            return;
         }
+        self.leased_until_ms = until_ms;
     }
 }

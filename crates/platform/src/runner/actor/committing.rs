@@ -61,7 +61,7 @@ impl Actor {
             self.context.leases.forget(&self.id.clone().into());
             self.open().await;
             for lease in &abandoned {
-                self.context.release(lease).await;
+                self.context.core.give_back(lease, None).await;
                 self.queue.wake();
             }
         }

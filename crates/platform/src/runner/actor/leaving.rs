@@ -59,7 +59,7 @@ impl Actor {
         self.queue.refuse(response).await;
         let abandoned: Vec<Lease> = self.flight.leases().collect();
         for lease in &abandoned {
-            self.context.release(lease).await;
+            self.context.core.give_back(lease, None).await;
         }
         for closed in waiting {
             let _ = closed.send(());

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::Actor;
 use crate::{
+    actor::insisted,
     error::PlatformError,
     workflows::{
         admission::{Keys, Verdict, is_limited},
@@ -36,9 +37,10 @@ impl Actor {
         if is_limited(&settings) && !self.held.is_counted && self.held.counting.is_idle() {
             let (context, id) = (Arc::clone(&self.context), self.id.clone());
             let counting = settings.clone();
-            self.held
-                .counting
-                .start(async move { counted(&context, &id, &counting).await });
+            self.held.counting.start(async move {
+                let count = || counted(&context, &id, &counting);
+                insisted(&context.core.stopping, count).await
+            });
         }
         let Some(run) = self.runs.get_mut(id) else {
             return;
@@ -92,20 +94,26 @@ impl Actor {
     }
 
     /// An answer about runs that are held came.
-    pub(super) fn on_judged(&mut self, judged: Judged) {
+    pub(super) async fn on_judged(&mut self, judged: Judged) {
         match judged {
-            Judged::Counted(counted) => self.counting_ended(counted),
+            Judged::Counted(counted) => self.counting_ended(counted).await,
             Judged::Taken(taken) => self.key_taken(taken),
             Judged::Overflowed(beyond) => self.overflowed(beyond),
         }
     }
 
     /// The runs that count already are known.
-    fn counting_ended(&mut self, counted: Result<Counted, PlatformError>) {
+    async fn counting_ended(&mut self, counted: Result<Counted, PlatformError>) {
         let counted = match counted {
             Ok(counted) => counted,
             Err(error) => {
-                tracing::error!(workflow_id = %self.id, %error, "cannot count the runs of a workflow; those that wait for room wait longer");
+                for id in std::mem::take(&mut self.held.runs) {
+                    if let Some(run) = self.runs.get(&id) {
+                        let lease = run.claimed.lease.clone();
+                        self.drop_run(&id);
+                        self.put_off(&lease, &error).await;
+                    }
+                }
                 return;
             }
         };

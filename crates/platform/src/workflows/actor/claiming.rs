@@ -1,11 +1,14 @@
 //! Claiming runs, and taking them into memory.
 
-use std::{mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc};
 
 use headwater_store::{Claimed, StoreError, WorkLimit};
 
 use super::{Actor, Claim, Loaded, RUNS_MAX};
-use crate::workflows::{live::Committing, loading::ClaimedTogether};
+use crate::{
+    actor::insisted,
+    workflows::{live::Committing, loading::ClaimedTogether},
+};
 
 /// Runs claimed at once, and bytes of their events and heads.
 const CLAIMED: WorkLimit = WorkLimit {
@@ -34,12 +37,19 @@ impl Actor {
             ..CLAIMED
         };
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
-        let (claims, now_ms) = (self.claims.clone(), self.context.core.env.now_ms());
+        let claims = self.claims.clone();
+        let overdue = self.overdue();
+        // The moment at which the other leases were looked at: however long the store takes, none of them has run out for it.
+        let now_ms = self.context.core.env.now_ms();
         self.claiming.start(async move {
             let (core, store, workflow) = (&context.core, &context.core.store, &id.into());
-            let leases = &context.leases;
+            let (leases, overdue) = (&context.leases, &overdue);
             let claim = |term| async move {
                 let lease = leases.of(workflow).await?;
+                if !overdue.is_empty() {
+                    let until_ms = core.lease_term().expires_at_ms;
+                    store.extend_leases(overdue, until_ms).await?;
+                }
                 let claimed = store.claim(&lease, term, now_ms, limit).await?;
                 Ok((lease, claimed))
             };
@@ -100,6 +110,10 @@ impl Actor {
             let id = run.lease.invocation_id.clone();
             self.arrived
                 .retain(|arrived| arrived.lease.invocation_id != id);
+            if let Some(lease) = self.loading_leases.get_mut(&id) {
+                *lease = run.lease;
+                continue;
+            }
             match self.runs.get_mut(&id) {
                 Some(known) if known.claimed.lease.attempt >= run.lease.attempt => {}
                 // Its wait is written, which this node has not been told yet.
@@ -118,18 +132,24 @@ impl Actor {
     fn load(&mut self, claimed: Claimed, together: &Arc<ClaimedTogether>) {
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         let together = Arc::clone(together);
+        let run = claimed.lease.invocation_id.clone();
+        let lease = claimed.lease.clone();
+        self.loading_leases.insert(run.clone(), lease);
         self.loading.push_back(Box::pin(async move {
-            let lease = claimed.lease.clone();
-            let loaded = context.load(&id, claimed, &together).await;
-            (lease, loaded.map(Box::new))
+            let load = || context.load(&id, claimed.clone(), &together);
+            let loaded = insisted(&context.core.stopping, load).await;
+            (run, loaded.map(Box::new))
         }));
     }
 
-    pub(super) async fn loaded(&mut self, (lease, loaded): Loaded) {
+    pub(super) async fn loaded(&mut self, (id, loaded): Loaded) {
         let is_last = self.loading.is_empty();
+        let Some(lease) = self.loading_leases.remove(&id) else {
+            return;
+        };
         match loaded {
-            Ok(run) => {
-                let id = run.id().clone();
+            Ok(mut run) => {
+                run.claimed.lease = lease;
                 self.runs.insert(id.clone(), run);
                 self.admit(&id);
                 if self.late.remove(&id) {
@@ -137,17 +157,7 @@ impl Actor {
                 }
             }
             Err(error) => {
-                tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
-                let later_ms = self.context.core.env.now_ms() + Duration::from_secs(60);
-                let released = self
-                    .context
-                    .core
-                    .store
-                    .release(&lease, Some(later_ms))
-                    .await;
-                if let Err(error) = released {
-                    tracing::debug!(%error, "cannot give a lease back; it will expire");
-                }
+                self.put_off(&lease, &error).await;
             }
         }
         if is_last {

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::Actor;
 use crate::{
     chore::Chore,
+    error::PlatformError,
     workflows::{
         admission::Keys,
         held::{Taken, key_text},
@@ -23,6 +24,8 @@ use crate::{
 
 /// The time that a value counts.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The time for which a run that cannot go on waits.
+const PUT_OFF: Duration = Duration::from_secs(60);
 
 impl Actor {
     /// Takes the value of a run's idempotency key, unless it has none.
@@ -97,13 +100,21 @@ impl Actor {
         self.release(run.claimed.lease);
     }
 
+    /// Gives the lease of a run back that cannot go on, to be claimed again after a while.
+    pub(super) async fn put_off(&mut self, lease: &Lease, error: &PlatformError) {
+        tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot go on; it waits");
+        let core = &self.context.core;
+        // Once the node stops, others have it at once.
+        let goes_on = !core.stopping.is_cancelled();
+        let later_ms = goes_on.then(|| core.env.now_ms() + PUT_OFF);
+        core.give_back(lease, later_ms).await;
+    }
+
     /// Gives a lease back: whoever claims next has its run.
     pub(super) fn release(&self, lease: Lease) {
         let context = Arc::clone(&self.context);
         self.context.core.tasks.spawn(async move {
-            if let Err(error) = context.core.store.release(&lease, None).await {
-                tracing::debug!(%error, "cannot give a lease back; it will expire");
-            }
+            context.core.give_back(&lease, None).await;
             context.core.nudges.nudge(Chore::Queue);
         });
     }

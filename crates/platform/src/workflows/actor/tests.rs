@@ -1,13 +1,17 @@
 //! Answers to waits that come at the moments at which a run is between the store and this node's memory.
 
-use std::{io, sync::atomic::AtomicU64};
+use std::{
+    io,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use async_trait::async_trait;
 use headwater_model::time::EpochMs;
 use headwater_store::{
     FileContent, FilePath, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange,
-    RunOutcome, WaitId, WaitResolved,
+    RunOutcome, Store, WaitId, WaitResolved, WorkLimit,
 };
+use headwater_store_sqlite::SqliteStore;
 use headwater_workflow::run::Resolution;
 use serde_json::{json, value::to_raw_value};
 
@@ -22,32 +26,46 @@ use crate::{
     secrets::{KeyRing, SecretKeys},
     signing_key::{InstallationKey, SigningKey},
     testing::{
-        HandClock, NoEngine, T0, claim_run, config, core, memory, queue_leased, queue_run, workflow,
+        HandClock, NoEngine, T0, claim_run, config, core, queue_leased, queue_run, workflow,
     },
     workflows::{AccountMasks, OpenedVariables, WaitKey, loading::ClaimedTogether},
 };
 
 /// A workflow that waits, which needs no engine.
 const WAITS: &str = "name: Waits\nsteps:\n- namespace: pause\n  type: wait\n  timeout: 1h\n";
+/// The same with a limit.
+const LIMITED: &str = "name: Waits\nsettings:\n  concurrency: { limit: 1 }\nsteps:\n- namespace: pause\n  type: wait\n  timeout: 1h\n";
 
 /// An actor whose events the test brings about one by one.
 struct Bench {
     core: Arc<Core>,
+    store: Arc<SqliteStore>,
+    clock: Arc<HandClock>,
     actor: Box<Actor>,
     commands: mpsc::UnboundedSender<Command>,
 }
 
 impl Bench {
     async fn new() -> Self {
+        Self::of(WAITS).await
+    }
+
+    /// The actor of that workflow.
+    async fn of(definition: &str) -> Self {
         let clock = Arc::new(HandClock(AtomicU64::new(T0.0)));
-        let core = core(memory(), Arc::new(NoEngine), config(), clock).await;
-        let content = json!({ "files": { "workflow.yaml": WAITS }, "steps": {}, "triggers": [] });
+        let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+        let on: Arc<dyn Store> = store.clone();
+        let core = core(on, Arc::new(NoEngine), config(), clock.clone()).await;
+        let content =
+            json!({ "files": { "workflow.yaml": definition }, "steps": {}, "triggers": [] });
         let id = workflow(&core, "ada@example.com", content).await;
         let (commands, receiver) = mpsc::unbounded_channel();
         let context = context(&core).await;
         Self {
             actor: Box::new(Actor::new(Arc::new(context), id, receiver, Open::default())),
             core,
+            store,
+            clock,
             commands,
         }
     }
@@ -165,6 +183,100 @@ async fn a_run_that_is_claimed_again_before_its_rest_was_told_goes_on() {
     }
 }
 
+#[tokio::test]
+async fn a_run_is_loaded_once_the_store_can_be_read_again() {
+    let mut bench = Bench::new().await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    // Those that are claimed together are read together, and then each for itself.
+    bench.store.faults().fail_reads(2);
+    bench.loaded().await;
+    assert!(bench.actor.runs.contains_key(&run));
+}
+
+#[tokio::test]
+async fn runs_that_wait_for_room_are_counted_once_the_store_can_be_read_again() {
+    let mut bench = Bench::of(LIMITED).await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    let loaded = bench.actor.loading.next().await.unwrap();
+    bench.store.faults().fail_reads(1);
+    bench.actor.loaded(loaded).await;
+    assert_eq!(bench.actor.held.runs, std::slice::from_ref(&run));
+    let judged = bench.actor.held.judged().await;
+    bench.actor.on_judged(judged).await;
+    assert!(bench.actor.held.runs.is_empty());
+    assert!(bench.actor.runs[&run].committing.is_some(), "it has begun");
+}
+
+/// Its lease ran out while the store was away, and the actor itself claimed it anew.
+#[tokio::test]
+async fn a_run_whose_commit_is_refused_is_free_at_once() {
+    let mut bench = Bench::new().await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    bench.loaded().await;
+    // As of a commit after a step.
+    let known = bench.actor.runs.get_mut(&run).unwrap();
+    known.committing = Some(Committing::GoesOn);
+    bench.clock.0.fetch_add(61_000, Ordering::SeqCst);
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    let refused = bench.written().await;
+    assert!(refused.results[0].is_err());
+    bench.actor.committed(refused).await;
+    assert!(bench.actor.runs.is_empty());
+    bench.core.tasks.close();
+    bench.core.tasks.wait().await;
+    let (_, claimed) = bench.claimed().await;
+    assert_eq!(claimed.lease.invocation_id, run);
+}
+
+/// It would be refused again, and its step done again, as fast as it is claimed.
+#[tokio::test]
+async fn a_run_whose_values_the_store_refuses_waits_for_the_end_of_its_lease() {
+    let mut bench = Bench::new().await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    bench.actor.claimed(Ok((lease.clone(), vec![claimed])));
+    bench.loaded().await;
+    let refused = Committed {
+        woken: Vec::new(),
+        runs: vec![run],
+        results: vec![Err(StoreError::Corrupt("too long".to_owned()))],
+    };
+    bench.actor.committed(refused).await;
+    assert!(bench.actor.runs.is_empty());
+    bench.core.tasks.close();
+    bench.core.tasks.wait().await;
+    let (term, now_ms) = (bench.core.lease_term(), bench.core.env.now_ms());
+    let claim = bench
+        .core
+        .store
+        .claim(&lease, term, now_ms, WorkLimit::of(1));
+    assert!(claim.await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn leases_that_may_have_run_out_are_prolonged_before_the_next_claim() {
+    let mut bench = Bench::new().await;
+    let run = queue_run(&bench.core, &bench.actor.id).await;
+    let (lease, claimed) = bench.claimed().await;
+    let starts = claimed.starts;
+    bench.actor.claimed(Ok((lease, vec![claimed])));
+    bench.loaded().await;
+    bench.clock.0.fetch_add(61_000, Ordering::SeqCst);
+    bench.actor.on_command(Command::Claim);
+    bench.actor.claim();
+    bench.claim_ended().await;
+    assert_eq!(bench.actor.runs[&run].claimed.starts, starts);
+    let written = bench.written().await;
+    assert!(written.results[0].is_ok());
+}
+
 /// Runs that are claimed together are read together, and each takes its own answers.
 #[tokio::test]
 async fn runs_that_are_claimed_together_take_their_own_answers() {
@@ -196,7 +308,10 @@ async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {
     let run = queue_run(&bench.core, &bench.actor.id).await;
     let (lease, claimed) = bench.claimed().await;
     bench.actor.lease = Some(lease);
-    let lease = claimed.lease.clone();
+    bench
+        .actor
+        .loading_leases
+        .insert(run.clone(), claimed.lease.clone());
     let together = ClaimedTogether::of(std::slice::from_ref(&claimed));
     let loaded = bench
         .actor
@@ -204,7 +319,7 @@ async fn an_answer_that_comes_while_its_run_is_loaded_is_taken_up() {
         .load(&bench.actor.id, claimed, &together);
     let loaded = loaded.await;
     bench.answer(&run, "", &Resolution::Cancel).await;
-    let loaded: Loaded = (lease, loaded.map(Box::new));
+    let loaded: Loaded = (run.clone(), loaded.map(Box::new));
     bench.actor.loading.push_back(Box::pin(async { loaded }));
     let (applied, mut is_applied) = oneshot::channel();
     let told = Command::Resolved(run.clone(), Some(applied));

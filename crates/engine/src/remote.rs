@@ -24,7 +24,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
 
-pub use self::{lender::lend, spread::SpreadEngine, weight::Weight};
+pub use self::{lender::lend, messages::WORDS, spread::SpreadEngine, weight::Weight};
 
 /// The time between two words of a machine that has nothing to say.
 const WORD_EVERY: Duration = Duration::from_secs(1);

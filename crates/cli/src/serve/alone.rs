@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    folder_fault, listening, ready, receiving::MailListener, running::Running, setup::Setup,
+    folder_fault, listening, node, ready, receiving::MailListener, running::Running, setup::Setup,
     stop_signals::StopSignals, stopping, store::NodeStore, systemd,
 };
 
@@ -57,9 +57,10 @@ pub(super) async fn serve(
         () = running.replaced() => bail!(REPLACED),
     }
     systemd::stopping();
-    running.tell_stopping(setup);
+    let grace = node::shutdown_grace(&setup.options);
+    running.tell_stopping(setup.notes, grace);
     stops.cancel();
-    let ended = running.stop(setup.notes, signals.another()).await;
+    let ended = running.stop(setup.notes, grace, signals.another()).await;
     // Connections that a client keeps open without a request must not hold up the end.
     let _ = tokio::time::timeout(CLOSED_WITHIN, public).await;
     stopping::tell_ended(setup.notes, ended.close().await);

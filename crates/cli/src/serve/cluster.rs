@@ -146,7 +146,13 @@ pub(super) async fn serve(
     };
     systemd::stopping();
     stopping.cancel();
-    let ended = ended(setup, stopped, &lending, public, &mut signals).await;
+    let grace = match (&stopped, membership.itself().has_successor()) {
+        (Stopped::Leading(_), true) => node::handover_grace(&setup.options),
+        (Stopped::Leading(_), false) | (Stopped::Following, _) => {
+            node::shutdown_grace(&setup.options)
+        }
+    };
+    let ended = ended(setup, stopped, grace, &lending, public, &mut signals).await;
     membership.end().await;
     if let Some(ended) = ended {
         ended.close().await;
@@ -159,14 +165,15 @@ pub(super) async fn serve(
 async fn ended(
     setup: &Setup<'_>,
     stopped: Stopped,
+    grace: Duration,
     lending: &Lending,
     public: JoinHandle<()>,
     signals: &mut StopSignals,
 ) -> Option<Ended> {
     match stopped {
         Stopped::Leading(running) => {
-            running.tell_stopping(setup);
-            let ended = running.stop(setup.notes, signals.another()).await;
+            running.tell_stopping(setup.notes, grace);
+            let ended = running.stop(setup.notes, grace, signals.another()).await;
             tokio::select! {
                 _ = timeout(CLOSED_WITHIN, public) => {}
                 () = signals.another() => {}
@@ -174,7 +181,6 @@ async fn ended(
             Some(ended)
         }
         Stopped::Following => {
-            let grace = node::shutdown_grace(&setup.options);
             setup.notes.note(
                 "stopping: requests that are being passed on, and runs for the node that leads, have the time of --shutdown-grace to \
                  end",

@@ -43,6 +43,7 @@ const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
 const FILES_PER_OWNER_GB: u64 = 10;
 const GB: u64 = 1_000_000_000;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
+const HANDOVER_GRACE: Duration = Duration::from_secs(5);
 const MIB: usize = 1024 * 1024;
 
 /// The room that request bodies may take.
@@ -157,6 +158,11 @@ async fn secret_keys(
 /// The time that runs and deliveries have to end when the node stops.
 pub(super) fn shutdown_grace(options: &ServeArguments) -> Duration {
     options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE)
+}
+
+/// The same when another node is ready to go on: timers, deliveries and requests of all sources wait for it meanwhile.
+pub(super) fn handover_grace(options: &ServeArguments) -> Duration {
+    options.shutdown_grace.unwrap_or(HANDOVER_GRACE)
 }
 
 /// Prepares the store for a new key, unless that replaces a lost one without being told to: the secrets encrypted with

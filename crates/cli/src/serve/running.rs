@@ -99,19 +99,23 @@ impl Running {
     }
 
     /// Says that the node stops, and how many runs it waits for.
-    pub(super) fn tell_stopping(&self, setup: &Setup<'_>) {
-        let grace = node::shutdown_grace(&setup.options);
-        stopping::tell_begun(setup.notes, &self.app, grace);
+    pub(super) fn tell_stopping(&self, notes: Notes, grace: Duration) {
+        stopping::tell_begun(notes, &self.app, grace);
     }
 
     /// Ends the work in order: what was accepted is durable, and runs have their grace unless `hurry` ends first.
-    pub(super) async fn stop(self, notes: Notes, hurry: impl Future<Output = ()>) -> Ended {
+    pub(super) async fn stop(
+        self,
+        notes: Notes,
+        grace: Duration,
+        hurry: impl Future<Output = ()>,
+    ) -> Ended {
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
         ended(self.mail, MAIL_TAKEN_WITHIN).await;
         ended(self.folders, DEPLOYED_WITHIN).await;
         let has_ended = tokio::select! {
-            () = self.app.end() => true,
+            () = self.app.end(grace) => true,
             () = stopping::tell_left(notes, &self.app) => false,
             () = hurry => false,
         };

@@ -1,4 +1,4 @@
-//! The words of two machines about runs. Both have the same version, so that the words are nobody else's business.
+//! The words of two machines about runs. Both have the same code of them, so that the words are nobody else's business.
 //!
 //! Values of components stay JSON text, which is read where it is used, as from a worker: no value makes a word unreadable.
 
@@ -18,6 +18,32 @@ use crate::{
     json_if_any,
     response::Response,
     step::{Flow, Sent, Service, StepResponse},
+};
+
+/// A number of the words, which is another one once the code that says what they are has changed: machines whose numbers
+/// differ may not understand each other.
+pub const WORDS: u64 = {
+    let code: [&[u8]; 8] = [
+        include_bytes!("messages.rs"),
+        include_bytes!("frames.rs"),
+        include_bytes!("../api.rs"),
+        include_bytes!("../data_store.rs"),
+        include_bytes!("../response.rs"),
+        include_bytes!("../step.rs"),
+        include_bytes!("../../../model/src/event.rs"),
+        include_bytes!("../../../model/src/outcome.rs"),
+    ];
+    // FNV-1a
+    let (mut number, mut file) = (0xcbf2_9ce4_8422_2325, 0);
+    while file < code.len() {
+        let mut place = 0;
+        while place < code[file].len() {
+            number = (number ^ code[file][place] as u64).wrapping_mul(0x0100_0000_01b3);
+            place += 1;
+        }
+        file += 1;
+    }
+    number
 };
 
 /// A run of the borrower. It names the run's messages in both directions, and is never used again.

@@ -1,6 +1,6 @@
 //! Several nodes on one database: one leads, the others pass requests on and take over.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use headwater_integration::{
     CLUSTER_SECRET, Database, Node, NodeBuilder, Source, headwater_in, payloads,
@@ -164,6 +164,29 @@ async fn a_drained_node_gives_its_work_up_and_is_passed_by() {
     second.run(&source, json!({})).await;
 }
 
+/// The other one lives, and says so in the database; the way to it is wrong.
+#[tokio::test]
+async fn a_node_that_cannot_reach_the_one_that_leads_is_not_ready() {
+    let database = Arc::new(Database::create());
+    let first = on(&database)
+        .env("HEADWATER_NODE_ADDRESS", "http://192.0.2.1:9")
+        .start()
+        .await;
+    first.until_it("leads").await;
+    let second = on(&database).start().await;
+    let ready = format!("{}/readyz", second.url());
+    let answer = loop {
+        let answer = second.get(&ready).await;
+        if answer.status == 503 {
+            break answer;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    assert_eq!(answer.json()["status"], "cut off");
+    let told = second.output_with("cannot reach the node that leads");
+    assert!(told.contains("--node-address"), "{told}");
+}
+
 #[tokio::test]
 async fn a_node_that_stops_leaves_its_work_to_another_at_once() {
     let database = Arc::new(Database::create());
@@ -305,6 +328,28 @@ async fn a_new_secret_key_is_the_key_of_all_nodes() {
     for node in [&first, &second] {
         assert!(!node.data_dir().join("secret-key").exists());
     }
+}
+
+#[tokio::test]
+async fn a_dump_of_the_database_and_the_secret_are_a_backup() {
+    let database = Arc::new(Database::create());
+    let mut node = on(&database).start().await;
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    let account = node.account("shop", json!({"api_key": "hunter2"})).await;
+    let account = format!("/accounts/{account}?include_credentials=1");
+    let kept = node.get(&account).await.is(200).data();
+    let restored = Arc::new(database.restored_from_dump());
+    node.run(&source, json!({})).await;
+    node.terminate().await;
+
+    let node = on(&restored).start().await;
+    assert_eq!(counted(&node, &source).await, [1]);
+    node.run(&source, json!({})).await;
+    assert_eq!(counted(&node, &source).await, [1, 2]);
+    let ready = node.get("//readyz").await.is(200);
+    assert_eq!(ready.json()["checks"]["secret_key"]["status"], "ok");
+    assert_eq!(node.get(&account).await.is(200).data(), kept);
 }
 
 #[tokio::test]

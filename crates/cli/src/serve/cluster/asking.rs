@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 pub(super) const WORD: HeaderName = HeaderName::from_static("headwater-workers");
 /// The header with the name of the node that asks.
 pub(super) const LEADER: HeaderName = HeaderName::from_static("headwater-leader");
-/// The header with its version: the words about runs may be others in the next one.
-pub(super) const VERSION: HeaderName = HeaderName::from_static("headwater-version");
+/// The header with the number of its words about runs, which may be others in another build.
+pub(super) const WORDS: HeaderName = HeaderName::from_static("headwater-words");
 /// The header of the answer with the processors of the machine that lends.
 pub(super) const PROCESSORS: HeaderName = HeaderName::from_static("headwater-processors");
 

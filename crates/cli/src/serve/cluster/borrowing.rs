@@ -10,7 +10,7 @@ use axum::{
 use futures::StreamExt as _;
 use headwater_engine::{
     Engine as _,
-    remote::{SpreadEngine, Weight, Wire},
+    remote::{self, SpreadEngine, Weight, Wire},
 };
 use headwater_store::{Member, MemberPart, Members as _, NodeName};
 use headwater_store_postgres::PostgresStore;
@@ -18,7 +18,7 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 
 use super::{
     address::NodeAddress,
-    asking::{LEADER, PROCESSORS, VERSION, WORD, body_of, processors},
+    asking::{LEADER, PROCESSORS, WORD, WORDS, body_of, processors},
     connecting::Connecting,
     secret::{ClusterSecret, Saying},
 };
@@ -85,11 +85,9 @@ impl Borrower {
         }
     }
 
-    /// Another version may not know the words of this one: it only stands ready.
+    /// One that does not know the words of this one refuses: it only stands ready.
     fn could_lend(&self, member: &Member) -> bool {
-        member.part == MemberPart::Follows
-            && member.version == env!("CARGO_PKG_VERSION")
-            && member.name != self.name
+        member.part == MemberPart::Follows && member.name != self.name
     }
 
     /// Asks a node for its workers; returns its name.
@@ -153,7 +151,7 @@ impl Borrower {
         headers.insert(header::HOST, host);
         headers.insert(WORD, self.secret.word(Saying::Workers));
         headers.insert(LEADER, name);
-        headers.insert(VERSION, HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
+        headers.insert(WORDS, HeaderValue::from(remote::WORDS));
         Ok(request)
     }
 }

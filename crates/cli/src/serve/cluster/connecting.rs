@@ -7,6 +7,7 @@ use axum::body::Body;
 use headwater_engine::network::CaCertificates;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use rustix::net::sockopt;
 use rustls::pki_types::ServerName;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -19,6 +20,11 @@ use super::address::NodeAddress;
 use crate::client::trusting;
 
 const CONNECTED_WITHIN: Duration = Duration::from_secs(2);
+/// The time without a word after which the other machine is asked whether it is there, and how often.
+const SILENT_FOR: Duration = Duration::from_secs(5);
+const PROBED_EVERY: Duration = Duration::from_secs(2);
+/// The time in which it acknowledges all that was sent, and takes a body that waits for room.
+const HEARD_WITHIN: Duration = Duration::from_secs(30);
 /// The only protocol: a connection has one request at a time, or the conversation about workers.
 const PROTOCOL: &[u8] = b"http/1.1";
 
@@ -51,6 +57,7 @@ impl Connecting {
         let stream = TcpStream::connect(to.authority()).await;
         let stream = stream.map_err(|error| error.to_string())?;
         let _ = stream.set_nodelay(true);
+        notices_loss(&stream).map_err(|error| error.to_string())?;
         if !to.is_encrypted() {
             return greeted(stream).await;
         }
@@ -58,6 +65,16 @@ impl Connecting {
         let encrypted = self.0.connect(name, stream).await;
         greeted(encrypted.map_err(|error| error.to_string())?).await
     }
+}
+
+/// Lets a connection break once the other machine is gone, also while nothing is said.
+fn notices_loss(stream: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, SILENT_FOR)?;
+    sockopt::set_tcp_keepintvl(stream, PROBED_EVERY)?;
+    sockopt::set_tcp_keepcnt(stream, 3)?;
+    let unheard_ms = HEARD_WITHIN.as_millis().try_into().unwrap_or(u32::MAX);
+    sockopt::set_tcp_user_timeout(stream, unheard_ms)
 }
 
 async fn greeted(

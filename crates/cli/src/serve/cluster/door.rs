@@ -67,6 +67,8 @@ struct Inside {
     part: watch::Sender<Part>,
     passing: Passing,
     is_draining: AtomicBool,
+    /// Whether the node that leads cannot be reached from here, though it lives.
+    is_cut_off: AtomicBool,
     /// With a dot before it: hosts below it are endpoints, whose paths are not the node's.
     endpoints: Option<String>,
     stopping: CancellationToken,
@@ -85,6 +87,7 @@ impl Door {
             part: watch::Sender::new(Part::Waits),
             passing,
             is_draining: AtomicBool::new(false),
+            is_cut_off: AtomicBool::new(false),
             endpoints: endpoint_domain.map(|domain| format!(".{domain}")),
             stopping,
             waits: given_up_within + WAITS,
@@ -116,6 +119,16 @@ impl Door {
     /// Notes whether the node is to be left alone by proxies.
     pub(super) fn set_draining(&self, is_draining: bool) {
         self.0.is_draining.store(is_draining, Relaxed);
+    }
+
+    /// Notes whether the node that leads cannot be reached: proxies do better with another node then.
+    pub(super) fn set_cut_off(&self, is_cut_off: bool) {
+        let was = self.0.is_cut_off.swap(is_cut_off, Relaxed);
+        if is_cut_off && !was {
+            tracing::error!(
+                "cannot reach the node that leads, though it lives: this node is not ready; look at --node-address of that one, and at the network between them"
+            );
+        }
     }
 
     /// Answers a request, here or elsewhere.
@@ -194,6 +207,11 @@ impl Door {
             ("/readyz", _) if is_draining => {
                 Some(state(StatusCode::SERVICE_UNAVAILABLE, "drains", None))
             }
+            ("/readyz", Part::Follows(leader)) if self.0.is_cut_off.load(Relaxed) => Some(state(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "cut off",
+                Some(leader),
+            )),
             ("/healthz", _) => Some(state(StatusCode::OK, "ok", None)),
             ("/readyz", Part::Follows(leader)) => Some(state(StatusCode::OK, "ok", Some(leader))),
             ("/readyz", Part::Waits) => {

@@ -20,7 +20,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{
     super::{data_dir::bind_socket, server::Server},
-    asking::{LEADER, PROCESSORS, VERSION, WORD, body_of, processors},
+    asking::{LEADER, PROCESSORS, WORD, WORDS, body_of, processors},
     door::{Door, Followed},
     secret::{ClusterSecret, Saying},
 };
@@ -152,11 +152,11 @@ impl Lending {
     }
 }
 
-/// Whether the node that is followed asks, and is of the same version.
+/// Whether the node that is followed asks, and both have the same words.
 fn is_of(followed: &Followed, headers: &HeaderMap) -> bool {
     let said = |name: HeaderName| headers.get(name);
     said(LEADER).is_some_and(|leader| leader == followed.name.as_str())
-        && said(VERSION).is_some_and(|version| version == env!("CARGO_PKG_VERSION"))
+        && said(WORDS).is_some_and(|words| *words == HeaderValue::from(remote::WORDS))
 }
 
 impl Lent {

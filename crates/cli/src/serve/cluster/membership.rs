@@ -89,6 +89,11 @@ impl Itself {
         self.seen.subscribe()
     }
 
+    /// Whether another node could take over.
+    pub(super) fn has_successor(&self) -> bool {
+        self.seen.borrow().has_successor
+    }
+
     /// Says that the node lives, and learns how it is seen.
     ///
     /// # Errors

@@ -12,13 +12,18 @@ use std::{io::ErrorKind, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_engine::{Engine, remote::SpreadEngine};
+use headwater_store::StoreError;
 use headwater_store_postgres::{Joined, Leader, PostgresStore};
-use tokio::{net::TcpStream, sync::watch, time::timeout};
+use tokio::{
+    net::TcpStream,
+    sync::watch,
+    time::{Instant, timeout},
+};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     super::{
-        ready, receiving, running::Running, setup::Setup, stop_signals::StopSignals,
+        node, ready, receiving, running::Running, setup::Setup, stop_signals::StopSignals,
         store::NodeStore, systemd,
     },
     borrowing::{self, Borrower},
@@ -34,8 +39,11 @@ const LOOKED_EVERY: Duration = Duration::from_millis(500);
 /// The time for which a node that failed to take over leaves that to others: twice as long after each failure.
 const WITHDRAWN_FOR: Duration = Duration::from_secs(4);
 const WITHDRAWN_FOR_MAX: Duration = Duration::from_secs(64);
-/// The time in which a machine says that nobody listens.
-const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+/// The time in which a machine answers.
+const REACHED_WITHIN: Duration = Duration::from_secs(1);
+/// The time for which a node that lives cannot be reached, after which this one takes no requests for it: longer than a
+/// take-over.
+const UNREACHED_FOR: Duration = Duration::from_secs(8);
 
 /// The office of this node.
 pub(super) struct Office<'a> {
@@ -50,6 +58,8 @@ pub(super) struct Office<'a> {
     seen: watch::Receiver<Joined>,
     /// Whether somebody was told that the node is ready.
     is_ready: bool,
+    /// The moment at which the node that is followed was reached last.
+    reached_at: Instant,
     /// The node that was told of last.
     told: Option<Leader>,
     /// The time for which it withdraws if it fails to take over.
@@ -94,6 +104,7 @@ impl<'a> Office<'a> {
             seen: parts.itself.seen(),
             itself: parts.itself,
             is_ready: false,
+            reached_at: Instant::now(),
             told: None,
             withdraws_for: WITHDRAWN_FOR,
         }
@@ -114,7 +125,10 @@ impl<'a> Office<'a> {
                 }
                 Ok(_) => self.door.set(Part::Waits),
                 // The node that led goes on as far as it can.
-                Err(error) => tracing::warn!(error = error.in_full(), "cannot look who leads"),
+                Err(error) => {
+                    tracing::warn!(error = error.in_full(), "cannot look who leads");
+                    self.reached_at = Instant::now();
+                }
             }
             tokio::select! {
                 () = signals.first() => return Ok(Stopped::Following),
@@ -149,27 +163,58 @@ impl<'a> Office<'a> {
             address,
         };
         if self.door.followed().as_ref() != Some(&followed) {
-            if let Some(keys) = self.store.cluster_keys() {
-                keys.check_mark(&self.store.node).await?;
+            if !self.has_its_secret().await? {
+                return Ok(());
             }
+            self.reached_at = Instant::now();
             self.door.set(Part::Follows(followed.clone()));
         }
         self.tell(&leader, "leads; this node passes requests on to it");
         self.be_ready()?;
-        if is_refused(followed.address.authority()).await {
-            match self.database.give_up(leader.epoch).await {
-                Ok(true) => self
-                    .setup
-                    .notes
-                    .note(&format!("the node {} is gone", leader.name.as_str())),
-                Ok(false) => {}
-                Err(error) => tracing::warn!(
-                    error = error.in_full(),
-                    "cannot declare the node that led dead"
-                ),
-            }
-        }
+        self.reach(&leader, followed.address.authority()).await;
         Ok(())
+    }
+
+    /// Whether this node is known to have the secret of the cluster: `false` while the database cannot be asked.
+    ///
+    /// # Errors
+    /// It has another one.
+    async fn has_its_secret(&self) -> Result<bool> {
+        let Some(keys) = self.store.cluster_keys() else {
+            return Ok(true);
+        };
+        let Err(error) = keys.check_mark(&self.store.node).await else {
+            return Ok(true);
+        };
+        match error.downcast_ref::<StoreError>() {
+            Some(StoreError::Unavailable { .. }) => {
+                tracing::warn!("cannot look whether the secret is the cluster's: {error:#}");
+                Ok(false)
+            }
+            Some(_) | None => Err(error),
+        }
+    }
+
+    /// Looks whether the node that leads can be reached, and is gone if nobody listens there.
+    async fn reach(&mut self, leader: &Leader, authority: &str) {
+        let reach = Reach::of(authority).await;
+        if reach == Reach::Open {
+            self.reached_at = Instant::now();
+        }
+        self.door
+            .set_cut_off(self.reached_at.elapsed() > UNREACHED_FOR);
+        if reach != Reach::Refused {
+            return;
+        }
+        let notes = self.setup.notes;
+        match self.database.give_up(leader.epoch).await {
+            Ok(true) => notes.note(&format!("the node {} is gone", leader.name.as_str())),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(
+                error = error.in_full(),
+                "cannot declare the node that led dead"
+            ),
+        }
     }
 
     /// Leads until the term ends. `Some`: by a signal.
@@ -202,7 +247,8 @@ impl<'a> Office<'a> {
         self.setup.notes.note(&format!("this node ({name}) leads"));
         if let Err(error) = self.be_ready() {
             let notes = self.setup.notes;
-            running.stop(notes, std::future::pending()).await;
+            let grace = node::handover_grace(&self.setup.options);
+            running.stop(notes, grace, std::future::pending()).await;
             return Err(error);
         }
         let end = tokio::select! {
@@ -230,15 +276,17 @@ impl<'a> Office<'a> {
     async fn drain(&self, running: Running, signals: &mut StopSignals) -> Option<Stopped> {
         self.door.set(Part::Waits);
         let notes = self.setup.notes;
-        notes.note(
-            "drained: runs have the time of --shutdown-grace to end, then another node takes over",
-        );
+        let grace = node::handover_grace(&self.setup.options);
+        notes.note(&format!(
+            "drained: runs have up to {} s to end, then another node takes over",
+            grace.as_millis().div_ceil(1_000)
+        ));
         let mut is_stopped = false;
         let hurry = async {
             signals.first().await;
             is_stopped = true;
         };
-        running.stop(notes, hurry).await.close().await;
+        running.stop(notes, grace, hurry).await.close().await;
         is_stopped.then_some(Stopped::Following)
     }
 
@@ -284,10 +332,23 @@ impl<'a> Office<'a> {
     }
 }
 
-/// Whether a machine says that nobody listens at the address.
-async fn is_refused(authority: &str) -> bool {
-    let connected = timeout(REFUSED_WITHIN, TcpStream::connect(authority)).await;
-    matches!(connected, Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused)
+/// The way to another node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Open,
+    /// Its machine says that nobody listens.
+    Refused,
+    Unknown,
+}
+
+impl Reach {
+    async fn of(authority: &str) -> Self {
+        match timeout(REACHED_WITHIN, TcpStream::connect(authority)).await {
+            Ok(Ok(_)) => Self::Open,
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => Self::Refused,
+            Ok(Err(_)) | Err(_) => Self::Unknown,
+        }
+    }
 }
 
 /// Waits until this node is to give up its work, and another one may take it over.

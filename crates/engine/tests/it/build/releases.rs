@@ -9,14 +9,11 @@ use axum::{
     routing::get,
 };
 use headwater_engine::{
-    BuildRequest, BuildStage, ComponentCode,
-    build::{Builder, BuilderConfig, CODE_BYTES_MAX, ThrowawayWorkers},
-    confine::Confinement,
-    network::NetworkPolicy,
+    BuildRequest, BuildStage, ComponentCode, build::Builder, network::NetworkPolicy,
 };
 use serde_json::{Value, json};
 
-use crate::support::{cache_dir, confinement, deno};
+use crate::support::{self, builder_with};
 
 /// Old enough for whoever asks.
 const OLD: &str = "2020-01-01T00:00:00.000Z";
@@ -103,19 +100,11 @@ async fn tarball(Path((name, file)): Path<(String, String)>) -> Vec<u8> {
 }
 
 async fn builder(registry: &str) -> Builder {
-    let deno = deno().await;
-    let confinement = Confinement::start(&confinement(), &deno).unwrap();
-    let describer = ThrowawayWorkers::start(Arc::clone(&confinement), &cache_dir()).unwrap();
-    let config = BuilderConfig {
-        confinement,
-        cache_dir: cache_dir(),
-        kept_in: None,
-        registry_env: vec![("NPM_CONFIG_REGISTRY".into(), registry.into())],
-        code_bytes_max: CODE_BYTES_MAX,
-        network: NetworkPolicy::PublicOnly,
-        ca: None,
-    };
-    Builder::new(config, Arc::new(describer)).unwrap()
+    let real = support::builder(NetworkPolicy::PublicOnly).await;
+    // It is not in the registry of the test.
+    real.prepare().await.expect("the bundler");
+    let client = vec![("NPM_CONFIG_REGISTRY".into(), registry.into())];
+    builder_with(NetworkPolicy::PublicOnly, client).await
 }
 
 /// That many days ago, as registries write it.

@@ -1,8 +1,9 @@
 //! A database for the store of a node, on the server that the whole run of tests has.
 
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -108,6 +109,32 @@ impl Database {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Another one with everything that `pg_dump` takes out of it.
+    pub fn restored_from_dump(&self) -> Self {
+        let other = Self::create();
+        let program = |name| {
+            let mut command = Command::new(postgres::programs().join(name));
+            command.args(["--username", "postgres", "--host"]);
+            command.arg(&self.folder);
+            command
+        };
+        let dump = program("pg_dump")
+            .args(["--format=custom", &self.name])
+            .output();
+        let dump = dump.expect("pg_dump");
+        assert!(dump.status.success(), "{dump:?}");
+        let mut restore = program("pg_restore")
+            .args(["--exit-on-error", "--dbname", &other.name])
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("pg_restore");
+        let mut input = restore.stdin.take().expect("its input");
+        input.write_all(&dump.stdout).expect("it reads the dump");
+        drop(input);
+        assert!(restore.wait().expect("it ends").success());
+        other
     }
 
     /// Runs SQL and returns what it printed: a line per row, fields apart by `|`.

@@ -32,6 +32,31 @@ async fn a_running_node_is_backed_up_and_another_goes_on_from_there() {
     restored.get("//readyz").await.is(200);
 }
 
+/// The events of a source are as many as its own count says, whenever the backup is taken.
+#[tokio::test]
+async fn a_backup_of_a_node_that_writes_is_of_one_moment() {
+    let node = Node::start().await;
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("busy.tar.gz");
+    let backup = ["backup", "--with-keys", file.to_str().unwrap()];
+    let mut backing_up = Box::pin(node.cli(&backup));
+    let backed_up = loop {
+        tokio::select! {
+            _ = node.run(&source, json!({})) => {}
+            backed_up = &mut backing_up => break backed_up,
+        }
+    };
+    backed_up.ok();
+    let restored = Node::builder().restored_from(&file).start().await;
+    restored.run(&source, json!({})).await;
+    let counted = payloads(&restored.events(&source).await);
+    assert!(counted.len() > 1);
+    let whole: Vec<_> = (1..=counted.len()).map(|n| json!(n)).collect();
+    assert_eq!(counted, whole);
+}
+
 #[tokio::test]
 async fn a_backup_has_keys_only_if_asked_and_is_restored_whole_or_not_at_all() {
     let node = Node::start().await;

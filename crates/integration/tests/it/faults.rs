@@ -85,7 +85,7 @@ async fn a_cluster_loses_nothing_and_does_nothing_twice() {
     let mut verdict = judge(node, &sources, &receiver, &sent).await;
     verdict.by_one_node(&database, &sources.ticks);
     tell(&format!(
-        "faults: {}\n{} requests accepted, {} sent again; the longest waits of a request: {}\n{}",
+        "seed {seed}; faults: {}\n{} requests accepted, {} sent again; the longest waits of a request: {}\n{}",
         fleet.shown(),
         sent.ids.len(),
         sent.again,
@@ -93,6 +93,9 @@ async fn a_cluster_loses_nothing_and_does_nothing_twice() {
         losses.shown()
     ));
     verdict.check();
+    tell(
+        "verdict: nothing that was accepted is missing, nothing was done twice, and everything is in its order",
+    );
 }
 
 /// Compares what was accepted with what is there.

@@ -1,6 +1,6 @@
 //! Random numbers that can be had again.
 
-use std::time::SystemTime;
+use std::{fmt, time::SystemTime};
 
 const VARIABLE: &str = "HEADWATER_TEST_SEED";
 
@@ -44,6 +44,12 @@ impl Seed {
     /// One of them.
     pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)
     }
 }
 

@@ -101,9 +101,11 @@ impl Fleet {
             let fault: Fault = left.swap_remove(seed.below(left.len()));
             // Mostly the one that leads: others are hardly missed.
             let leader = self.leader().await;
-            let number = match (seed.below(3), leader) {
+            // Both are drawn each time, so that what follows from the seed does not depend on who leads.
+            let (aim, any) = (seed.below(3), seed.below(self.nodes.len()));
+            let number = match (aim, leader) {
                 (1.., Some(leader)) => leader,
-                _ => seed.below(self.nodes.len()),
+                _ => any,
             };
             *self.suffered.entry(fault).or_default() += 1;
             fault.begin(self, number).await;

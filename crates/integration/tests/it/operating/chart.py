@@ -79,6 +79,11 @@ for probe, path in [("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")
 three = rendered(DATABASE)
 assert three["StatefulSet"]["spec"]["replicas"] == 3
 assert environment(three)["HEADWATER_NODE_ADDRESS"] == "http://$(POD_IP):3000"
+encrypted = environment(rendered(DATABASE | CERTIFICATE))
+assert encrypted["HEADWATER_NODE_ADDRESS"] == "https://$(POD_NAME).demo-headwater-nodes.events.svc:3000"
+# A variable can be used by those after it.
+assert list(encrypted).index("POD_NAME") < list(encrypted).index("HEADWATER_NODE_ADDRESS")
+assert three["StatefulSet"]["spec"]["serviceName"] == three["Nodes"]["metadata"]["name"] == "demo-headwater-nodes"
 secret = three["Secret"]["stringData"]
 assert secret["HEADWATER_CLUSTER_SECRET"] == "shared by all nodes of the tests"
 assert secret["HEADWATER_DATABASE_URL"] == DATABASE["database"]["url"]
@@ -99,4 +104,3 @@ refused({}, "publicUrl is missing")
 refused({"publicUrl": URL, "replicaCount": 2}, "database.url")
 refused(DATABASE | {"secret": {"secretKey": DATABASE["secret"]["secretKey"]}}, "secret.clusterSecret")
 refused({"publicUrl": URL, "database": {"inExistingSecret": True}}, "secret.existing")
-refused(DATABASE | CERTIFICATE, "tls.secretName")

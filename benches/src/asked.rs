@@ -55,7 +55,8 @@ impl Default for Sizes {
 impl Asked {
     /// Reads the words; underscores in a name count as hyphens.
     pub(crate) fn read(words: &[String], known: &Known) -> Result<Self> {
-        let (mut names, mut other, mut sizes) = (Vec::new(), None, Sizes::default());
+        let (mut names, mut sizes) = (Vec::new(), Sizes::default());
+        let (mut ours, mut other) = (None, None);
         let mut is_all = false;
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -65,6 +66,7 @@ impl Asked {
                     .with_context(|| format!("`{word}` needs a value"))
             };
             match word.as_str() {
+                "--node" => ours = Some(PathBuf::from(value()?)),
                 "--against" => other = Some(PathBuf::from(value()?)),
                 "--sources" => sizes.sources = number(word, value()?)? as usize,
                 "--store-gb" => sizes.store_gb = number(word, value()?)?,
@@ -82,7 +84,7 @@ impl Asked {
         Ok(Self {
             names: known.names.iter().copied().filter(wanted).collect(),
             builds: Builds {
-                ours: process::headwater()?,
+                ours: ours.map_or_else(process::headwater, Ok)?,
                 other,
             },
             sizes,

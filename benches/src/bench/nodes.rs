@@ -1,5 +1,6 @@
-//! Several nodes on one PostgreSQL, beside one on it and one with the embedded store, under the same load in turns. All nodes
-//! are on this machine: what several of them add shows only where it has processors for all.
+//! One node on PostgreSQL beside one with the embedded store, and several beside that one, under the same load in turns. All
+//! nodes are on this machine: what several of them add shows only where it has processors for all, or where each is started
+//! with a small part of one (`--node`).
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -45,8 +46,10 @@ const STEPS: usize = 3;
 const BODY: &str = r#"{"name":"world","n":41}"#;
 /// The receiver is on this machine.
 const FLAG: &str = "--allow-private-network";
-/// Sources of each kind: so many that a node without any is rare.
+/// Sources of each kind and workflows: so many that a node without any is rare.
 const SOURCES: usize = 12;
+/// Sources whose events are delivered, each to a webhook of its own.
+const DELIVERING: usize = 4;
 const CONNECTIONS: usize = 36;
 /// As many clients as a company has.
 const MANY_CONNECTIONS: usize = 252;
@@ -69,15 +72,17 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     }
     for kind in Kind::ALL {
         let rates = in_turns(&mut installations, kind).await?;
-        let sqlite = median(&rates[0]);
-        for (installation, rates) in installations.iter().zip(&rates).skip(1) {
-            let rate = median(rates);
+        let rates: Vec<f64> = rates.iter().map(|rates| median(rates)).collect();
+        for (number, installation) in installations.iter().enumerate().skip(1) {
+            // One node beside SQLite, several beside the one.
+            let beside = number.min(2) - 1;
+            let (ours, bare) = (rates[number], rates[beside]);
             report.add(Line {
                 what: format!("{}, {}", kind.what(), installation.name),
-                ours: format!("{rate:.0}/s"),
-                bare: format!("SQLite {sqlite:.0}/s"),
-                figure: rate / sqlite * 100.0,
-                shown: format!("{:.0} %", rate / sqlite * 100.0),
+                ours: format!("{ours:.0}/s"),
+                bare: format!("{} {bare:.0}/s", installations[beside].name),
+                figure: ours / bare * 100.0,
+                shown: format!("{:.0} %", ours / bare * 100.0),
                 budget: Budget::None,
             });
         }
@@ -105,18 +110,15 @@ enum Kind {
     Ingest,
     /// The same of many clients.
     IngestOfMany,
-    /// That of `Ingest`, sent to the last node.
-    Follower,
     Answers,
     Deliveries,
     Steps,
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 5] = [
         Self::Ingest,
         Self::IngestOfMany,
-        Self::Follower,
         Self::Answers,
         Self::Deliveries,
         Self::Steps,
@@ -126,7 +128,6 @@ impl Kind {
         match self {
             Self::Ingest => "accepted, run and emitted",
             Self::IngestOfMany => "the same of seven times as many clients",
-            Self::Follower => "the same through a node that follows",
             Self::Answers => "customResponse",
             Self::Deliveries => "deliveries to a webhook",
             Self::Steps => "steps of workflows, three a run",
@@ -141,11 +142,11 @@ struct Installation {
     /// The paths of their endpoints.
     emitting: Vec<String>,
     answering: Vec<String>,
-    /// The id of a source of which a run emits [`MANY`] events, which the receiver gets.
-    delivering: String,
+    /// The ids of sources of which a run emits [`MANY`] events, which the receiver gets.
+    delivering: Vec<String>,
     receiver: Receiver,
-    /// The path of its trigger.
-    workflow: String,
+    /// The paths of the triggers of workflows.
+    workflows: Vec<String>,
 }
 
 impl Installation {
@@ -189,9 +190,15 @@ impl Installation {
         }
         let receiver = Receiver::start().await?;
         let component = api.save(EMITS_MANY).await?;
-        let delivering = api.deploy(&component).await?.id;
-        deliver::subscribe(api, &delivering, &receiver.url("/")).await?;
-        let workflow = workflows::deploy_pure(api, STEPS).await?;
+        let (mut delivering, mut workflows) = (Vec::new(), Vec::new());
+        for _ in 0..DELIVERING {
+            let id = api.deploy(&component).await?.id;
+            deliver::subscribe(api, &id, &receiver.url("/")).await?;
+            delivering.push(id);
+        }
+        for _ in 0..SOURCES {
+            workflows.push(workflows::deploy_pure(api, STEPS).await?);
+        }
         Ok(Self {
             name,
             nodes,
@@ -199,7 +206,7 @@ impl Installation {
             answering,
             delivering,
             receiver,
-            workflow,
+            workflows,
         })
     }
 
@@ -226,46 +233,31 @@ impl Installation {
 
     async fn round(&mut self, kind: Kind, duration: Duration) -> Result<f64> {
         match kind {
-            Kind::Ingest => self.load(&self.nodes[0], &self.emitting, duration).await,
-            Kind::IngestOfMany => {
-                self.load_of(MANY_CONNECTIONS, &self.nodes[0], &self.emitting, duration)
-                    .await
-            }
-            Kind::Follower => {
-                let last = self.nodes.last().context("no nodes")?;
-                self.load(last, &self.emitting, duration).await
-            }
-            Kind::Answers => self.load(&self.nodes[0], &self.answering, duration).await,
+            Kind::Ingest => self.load(CONNECTIONS, &self.emitting, duration).await,
+            Kind::IngestOfMany => self.load(MANY_CONNECTIONS, &self.emitting, duration).await,
+            Kind::Answers => self.load(CONNECTIONS, &self.answering, duration).await,
             Kind::Deliveries => self.deliver(duration).await,
             Kind::Steps => {
-                let workflow = std::slice::from_ref(&self.workflow);
-                let runs = self.load(&self.nodes[0], workflow, duration).await?;
+                let runs = self.load(CONNECTIONS, &self.workflows, duration).await?;
                 Ok(runs * STEPS as f64)
             }
         }
     }
 
-    async fn load(&self, node: &Node, paths: &[String], duration: Duration) -> Result<f64> {
-        self.load_of(CONNECTIONS, node, paths, duration).await
-    }
-
-    /// Requests that were answered per second, and whose runs have ended.
-    async fn load_of(
-        &self,
-        connections: usize,
-        node: &Node,
-        paths: &[String],
-        duration: Duration,
-    ) -> Result<f64> {
-        let address = node.address();
-        let loads = paths.iter().map(|path| {
-            let load = Load {
-                address,
-                request: wire::request("POST", address, path, "", BODY),
-                connections: connections / paths.len(),
-            };
-            async move { load.run(duration).await }
-        });
+    /// Requests that were answered per second, and whose runs have ended. Each path is asked for at one of the nodes, whichever
+    /// runs its source: a balancer in front of them does not know that.
+    async fn load(&self, connections: usize, paths: &[String], duration: Duration) -> Result<f64> {
+        let loads = paths
+            .iter()
+            .zip(self.nodes.iter().cycle())
+            .map(|(path, node)| {
+                let load = Load {
+                    address: node.address(),
+                    request: wire::request("POST", node.address(), path, "", BODY),
+                    connections: connections / paths.len(),
+                };
+                async move { load.run(duration).await }
+            });
         let begun = Instant::now();
         let answered = try_join_all(loads).await?;
         // The first one leads, and knows what is left.
@@ -279,16 +271,18 @@ impl Installation {
     /// Events that the receiver got per second.
     async fn deliver(&mut self, duration: Duration) -> Result<f64> {
         let before = self.receiver.count();
-        let path = format!("/v1/sources/{}/run", self.delivering);
         let run = json!({ "event": Value::Null });
         let begun = Instant::now();
         let mut emitted = 0;
         while begun.elapsed() < duration {
-            self.nodes[0].api.call("POST", &path, &run).await?;
-            emitted += MANY;
-            // One run ahead, so that there is always something to deliver and little is left in the end.
-            let all_but_one = before + emitted - MANY;
-            self.receiver.until(all_but_one).await?;
+            let at_once = MANY * self.delivering.len();
+            for id in &self.delivering {
+                let path = format!("/v1/sources/{id}/run");
+                self.nodes[0].api.call("POST", &path, &run).await?;
+            }
+            emitted += at_once;
+            // One run of each ahead, so that there is always something to deliver and little is left in the end.
+            self.receiver.until(before + emitted - at_once).await?;
         }
         self.receiver.until(before + emitted).await?;
         Ok(emitted as f64 / begun.elapsed().as_secs_f64())

@@ -45,9 +45,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- fail "database.inExistingSecret needs secret.existing: name the Secret that has HEADWATER_DATABASE_URL" }}
 {{- end }}
 {{- if include "headwater.hasDatabase" . }}
-{{- if .Values.tls.secretName }}
-{{- fail "tls.secretName: nodes on one database speak HTTP with each other; leave it empty, and give the certificate to the Ingress" }}
-{{- end }}
 {{- if not .Values.secret.existing }}
 {{- range $name := list "secretKey" "clusterSecret" }}
 {{- if not (get $.Values.secret $name) }}

@@ -112,8 +112,10 @@ impl Running {
     ) -> Ended {
         self.stopping.cancel();
         // Before the platform stops: what is being taken is promised to its sender.
-        ended(self.mail, MAIL_TAKEN_WITHIN).await;
-        ended(self.folders, DEPLOYED_WITHIN).await;
+        tokio::join!(
+            ended(self.mail, MAIL_TAKEN_WITHIN.min(grace)),
+            ended(self.folders, DEPLOYED_WITHIN.min(grace)),
+        );
         let has_ended = tokio::select! {
             () = self.app.end(grace) => true,
             () = stopping::tell_left(notes, &self.app) => false,

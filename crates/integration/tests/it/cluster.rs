@@ -143,6 +143,7 @@ async fn a_drained_node_gives_its_work_up_and_is_passed_by() {
     let id = first.id();
     let drained = first.cli(&["nodes", "drain", &id]).await.ok();
     assert_eq!(drained.stdout.trim(), id);
+    first.output_with("drained: runs have up to 5 s to end");
     assert_eq!(second.seen().await["part"], "leads");
     first.get(&format!("{}/readyz", first.url())).await.is(503);
     first.run(&source, json!({})).await;

@@ -25,7 +25,10 @@ use self::{
     senders::{Senders, Sent},
     verdict::Verdict,
 };
-use crate::crash::seed::Seed;
+use crate::{
+    crash::seed::Seed,
+    workflows::{Folder, Workflow},
+};
 
 const FAULTS_VARIABLE: &str = "HEADWATER_FAULTS";
 const SEED: u64 = 29;
@@ -53,11 +56,19 @@ const COUNTING: &str = r#"export default {
   },
 };"#;
 
-/// The sources that the load goes to.
+/// Rests, goes on, and emits the event that started it.
+const RESTING: [(&str, &str); 2] = [
+    ("rest", "$.flow.delay(300);"),
+    ("emit", "$.send.emit({ n: steps.trigger.event.n });"),
+];
+
+/// The sources that the load goes to, and a workflow.
 struct Sources {
     inbox: Source,
     listening: Source,
     ticks: Source,
+    /// Its runs are started by ticks.
+    resting: Workflow,
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,6 +95,8 @@ async fn a_cluster_loses_nothing_and_does_nothing_twice() {
     let node = fleet.whole().await;
     let mut verdict = judge(node, &sources, &receiver, &sent).await;
     verdict.by_one_node(&database, &sources.ticks);
+    let (from, to) = (&sources.ticks.id, sources.resting.id());
+    verdict.each_once(&database, from, to).await;
     tell(&format!(
         "seed {seed}; faults: {}\n{} requests accepted, {} sent again; the longest waits of a request: {}\n{}",
         fleet.shown(),
@@ -137,9 +150,12 @@ async fn deploy(node: &Node, receiver: &Receiver) -> Sources {
         let subscription = json!({"emitter_id": inbox.id, "listener_id": listener});
         node.post("/subscriptions", subscription).await.is(200);
     }
+    let trigger = format!("- type: events\n  emitter: {}\n", ticks.id);
+    let resting = Folder::new(&trigger, &RESTING).deployed(node).await;
     Sources {
         inbox,
         listening,
         ticks,
+        resting,
     }
 }

@@ -1,10 +1,16 @@
 //! The comparison of what was accepted with what is there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
 
 use headwater_integration::{Database, Received, Source};
 use serde_json::Value;
 
+/// More than a run of a node that was lost waits until it goes on elsewhere.
+const PATIENCE: Duration = Duration::from_secs(90);
+const LOOKED_EVERY: Duration = Duration::from_millis(100);
 /// The ids that `dedupe: "unique"` remembers.
 const REMEMBERED: usize = 100;
 
@@ -62,6 +68,33 @@ impl Verdict {
         let pairs = numbers.windows(2).filter(|pair| pair[1] != pair[0] + 1);
         self.0
             .extend(pairs.map(|pair| format!("tick {} is followed by {}", pair[0], pair[1])));
+    }
+
+    /// Each tick, from the first that the workflow passed on, was passed on by it exactly once.
+    pub(super) async fn each_once(&mut self, database: &Database, ticks: &str, workflow: &str) {
+        let numbers =
+            "(event::json ->> 'n')::bigint AS n FROM events WHERE class = 0 AND emitter_id";
+        let differs = format!(
+            "WITH passed AS (SELECT count(*) AS times, {numbers} = '{workflow}' GROUP BY n),
+                  emitted AS (SELECT {numbers} = '{ticks}')
+             SELECT coalesce(string_agg(n || ': ' || coalesce(times, 0) || ' times', ', ' ORDER BY n), 'none')
+             FROM emitted FULL JOIN passed USING (n)
+             WHERE times IS DISTINCT FROM 1 AND n >= (SELECT min(n) FROM passed)
+             HAVING count(*) > 0 OR NOT EXISTS (SELECT FROM passed)"
+        );
+        // The newest one may be on its way.
+        let give_up_at = Instant::now() + PATIENCE;
+        loop {
+            let found = database.sql(&differs);
+            if found.is_empty() {
+                return;
+            }
+            if Instant::now() > give_up_at {
+                let told = format!("ticks that the workflow passed on: {found}");
+                return self.0.push(told);
+            }
+            tokio::time::sleep(LOOKED_EVERY).await;
+        }
     }
 
     /// No run of a source that runs one after the other began before the one before had ended: by their own records.

@@ -17,7 +17,7 @@ use super::{deliver, workflows};
 use crate::{
     asked::Sizes,
     load::Load,
-    node::Node,
+    node::{Api, Node},
     receiver::Receiver,
     report::{Budget, Line, Report},
     rounds::{ROUND, ROUNDS, WARM_UP},
@@ -34,6 +34,16 @@ const ANSWERS: &str = r#"export default {
   name: "Answers", version: "0.0.1",
   props: { http: { type: "$.interface.http", customResponse: true } },
   run(event) { this.http.respond({ status: 200, body: { n: event.body.n + 1 } }); },
+};"#;
+/// Computes for some milliseconds: of a run, most is the component's.
+const COMPUTES: &str = r#"export default {
+  name: "Computes", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  run(event) {
+    let n = event.body.n;
+    for (let i = 0; i < 3_000_000; i++) n = (n * 31 + i) | 0;
+    this.http.respond({ status: 200, body: { n } });
+  },
 };"#;
 const EMITS_MANY: &str = r#"export default {
   name: "Emits many", version: "0.0.1",
@@ -111,15 +121,18 @@ enum Kind {
     /// The same of many clients.
     IngestOfMany,
     Answers,
+    /// The same of components that compute.
+    Computing,
     Deliveries,
     Steps,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Ingest,
         Self::IngestOfMany,
         Self::Answers,
+        Self::Computing,
         Self::Deliveries,
         Self::Steps,
     ];
@@ -129,6 +142,7 @@ impl Kind {
             Self::Ingest => "accepted, run and emitted",
             Self::IngestOfMany => "the same of seven times as many clients",
             Self::Answers => "customResponse",
+            Self::Computing => "customResponse of components that compute",
             Self::Deliveries => "deliveries to a webhook",
             Self::Steps => "steps of workflows, three a run",
         }
@@ -142,6 +156,7 @@ struct Installation {
     /// The paths of their endpoints.
     emitting: Vec<String>,
     answering: Vec<String>,
+    computing: Vec<String>,
     /// The ids of sources of which a run emits [`MANY`] events, which the receiver gets.
     delivering: Vec<String>,
     receiver: Receiver,
@@ -181,13 +196,11 @@ impl Installation {
 
     async fn with_sources(name: String, mut nodes: Vec<Node>) -> Result<Self> {
         let api = &mut nodes.first_mut().context("no nodes")?.api;
-        let (mut emitting, mut answering) = (Vec::new(), Vec::new());
-        for (code, paths) in [(EMITS, &mut emitting), (ANSWERS, &mut answering)] {
-            let component = api.save(code).await?;
-            for _ in 0..SOURCES {
-                paths.push(api.deploy(&component).await?.path);
-            }
-        }
+        let [emitting, answering, computing] = [
+            deployed(api, EMITS).await?,
+            deployed(api, ANSWERS).await?,
+            deployed(api, COMPUTES).await?,
+        ];
         let receiver = Receiver::start().await?;
         let component = api.save(EMITS_MANY).await?;
         let (mut delivering, mut workflows) = (Vec::new(), Vec::new());
@@ -204,6 +217,7 @@ impl Installation {
             nodes,
             emitting,
             answering,
+            computing,
             delivering,
             receiver,
             workflows,
@@ -236,6 +250,7 @@ impl Installation {
             Kind::Ingest => self.load(CONNECTIONS, &self.emitting, duration).await,
             Kind::IngestOfMany => self.load(MANY_CONNECTIONS, &self.emitting, duration).await,
             Kind::Answers => self.load(CONNECTIONS, &self.answering, duration).await,
+            Kind::Computing => self.load(CONNECTIONS, &self.computing, duration).await,
             Kind::Deliveries => self.deliver(duration).await,
             Kind::Steps => {
                 let runs = self.load(CONNECTIONS, &self.workflows, duration).await?;
@@ -287,6 +302,16 @@ impl Installation {
         self.receiver.until(before + emitted).await?;
         Ok(emitted as f64 / begun.elapsed().as_secs_f64())
     }
+}
+
+/// The paths of sources of that code.
+async fn deployed(api: &mut Api, code: &str) -> Result<Vec<String>> {
+    let component = api.save(code).await?;
+    let mut paths = Vec::new();
+    for _ in 0..SOURCES {
+        paths.push(api.deploy(&component).await?.path);
+    }
+    Ok(paths)
 }
 
 /// An address that nobody has at present.

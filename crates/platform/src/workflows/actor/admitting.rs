@@ -122,6 +122,15 @@ impl Actor {
         };
         let held = &mut self.held;
         let ended = std::mem::take(&mut held.ended);
+        // The store may not know yet of some that began here before the workflow was deployed anew.
+        let is_counted = |id: &InvocationId| counted.running.iter().any(|(known, ..)| known == id);
+        for (id, run) in self.runs.iter().filter(|(_, run)| run.is_admitted) {
+            if !is_counted(id) {
+                let keys = run.head.keys.clone().unwrap_or_default();
+                let began_at_ms = run.head.started_at_ms.unwrap_or(run.started_at_ms);
+                held.admission.begins(&settings, id, &keys, began_at_ms);
+            }
+        }
         for (id, keys, began_at_ms) in counted.running {
             match ended.contains(&id) {
                 // Its place is free already.

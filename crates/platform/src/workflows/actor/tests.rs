@@ -211,6 +211,25 @@ async fn runs_that_wait_for_room_are_counted_once_the_store_can_be_read_again() 
     assert!(bench.actor.runs[&run].committing.is_some(), "it has begun");
 }
 
+/// The first one has begun, and the store does not know yet.
+#[tokio::test]
+async fn a_run_that_begins_while_its_workflow_is_deployed_anew_keeps_its_place() {
+    let mut bench = Bench::of(LIMITED).await;
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let run = queue_run(&bench.core, &bench.actor.id).await;
+        let (lease, claimed) = bench.claimed().await;
+        bench.actor.claimed(Ok((lease, vec![claimed])));
+        bench.loaded().await;
+        let judged = bench.actor.held.judged().await;
+        bench.actor.on_judged(judged).await;
+        bench.actor.on_command(Command::Reload);
+        runs.push(run);
+    }
+    assert!(bench.actor.runs[&runs[0]].is_admitted);
+    assert!(!bench.actor.runs.contains_key(&runs[1]), "it is given back");
+}
+
 /// Its lease ran out while the store was away, and the actor itself claimed it anew.
 #[tokio::test]
 async fn a_run_whose_commit_is_refused_is_free_at_once() {

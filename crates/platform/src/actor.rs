@@ -17,7 +17,7 @@ mod residents;
 pub(crate) use self::{
     batches::{Batches, insisted, store_returns},
     claims::Claims,
-    heartbeat::{Heartbeat, OVERDUE},
+    heartbeat::{Heartbeat, LeasedUntil},
     in_flight::InFlight,
     residents::{Resident, Residents},
 };

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_engine::Engine;
 use headwater_model::time::EpochMs;
-use headwater_store::{Lease, LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
+use headwater_store::{Lease, LeaseTerm, NodeEpoch, SavedComponent, Source, Store, StoreError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -65,6 +65,18 @@ impl Core {
             expires_at_ms: (term.expires_at_ms + MS).max(last_ms + 2 * MS),
             ..term
         }
+    }
+
+    /// Prolongs leases of invocations, if there are any, and says until when.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub(crate) async fn prolong(&self, leases: &[Lease]) -> Result<EpochMs, StoreError> {
+        let until_ms = self.lease_term().expires_at_ms;
+        if !leases.is_empty() {
+            self.store.extend_leases(leases, until_ms).await?;
+        }
+        Ok(until_ms)
     }
 
     /// Gives the lease of an invocation back, to be claimed again at this time or at once; if that fails, it expires.

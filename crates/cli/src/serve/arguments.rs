@@ -213,7 +213,8 @@ options! {
         #[arg(long, env = "HEADWATER_WORKER_IDLE", value_name = "TIME", value_parser = duration)]
         #[serde(deserialize_with = "duration_in_file")]
         worker_idle: Duration,
-        /// Time for runs and deliveries to finish when the node stops [default: 30s]
+        /// Time for runs and deliveries to finish when the node stops; without it, 5s where another node of a cluster takes
+        /// over at once [default: 30s]
         #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
         #[serde(deserialize_with = "duration_in_file")]
         shutdown_grace: Duration,

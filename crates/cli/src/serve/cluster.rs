@@ -33,8 +33,14 @@ use self::{
 };
 pub(super) use self::{keys::ClusterKeys, secret::ClusterSecret};
 use super::{
-    arguments::ServeArguments, network::Network, node, running::Ended, setup::Setup,
-    stop_signals::StopSignals, store::NodeStore, systemd,
+    arguments::ServeArguments,
+    network::Network,
+    node,
+    running::{Ended, Running},
+    setup::Setup,
+    stop_signals::StopSignals,
+    store::NodeStore,
+    systemd,
 };
 use crate::usage_error::UsageError;
 
@@ -146,13 +152,19 @@ pub(super) async fn serve(
     };
     systemd::stopping();
     stopping.cancel();
-    let grace = match (&stopped, membership.itself().has_successor()) {
-        (Stopped::Leading(_), true) => node::handover_grace(&setup.options),
-        (Stopped::Leading(_), false) | (Stopped::Following, _) => {
-            node::shutdown_grace(&setup.options)
+    let ended = match stopped {
+        Stopped::Leading(running) => {
+            let grace = match membership.itself().has_successor() {
+                true => node::handover_grace(&setup.options),
+                false => grace,
+            };
+            Some(leading_ended(setup, running, grace, public, &mut signals).await)
+        }
+        Stopped::Following => {
+            following_ended(setup, grace, &lending, public, &mut signals).await;
+            None
         }
     };
-    let ended = ended(setup, stopped, grace, &lending, public, &mut signals).await;
     membership.end().await;
     if let Some(ended) = ended {
         ended.close().await;
@@ -161,36 +173,37 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Ends the part that the node had: everything that it has taken has its grace. `Some` of a node that led.
-async fn ended(
+/// Ends the work of the node that led: everything that it has taken has its grace.
+async fn leading_ended(
     setup: &Setup<'_>,
-    stopped: Stopped,
+    running: Running,
+    grace: Duration,
+    public: JoinHandle<()>,
+    signals: &mut StopSignals,
+) -> Ended {
+    running.tell_stopping(setup.notes, grace);
+    let ended = running.stop(setup.notes, grace, signals.another()).await;
+    tokio::select! {
+        _ = timeout(CLOSED_WITHIN, public) => {}
+        () = signals.another() => {}
+    }
+    ended
+}
+
+/// Ends the part of a node that followed: what it passes on, and its runs for the leader, have the grace.
+async fn following_ended(
+    setup: &Setup<'_>,
     grace: Duration,
     lending: &Lending,
     public: JoinHandle<()>,
     signals: &mut StopSignals,
-) -> Option<Ended> {
-    match stopped {
-        Stopped::Leading(running) => {
-            running.tell_stopping(setup.notes, grace);
-            let ended = running.stop(setup.notes, grace, signals.another()).await;
-            tokio::select! {
-                _ = timeout(CLOSED_WITHIN, public) => {}
-                () = signals.another() => {}
-            }
-            Some(ended)
-        }
-        Stopped::Following => {
-            setup.notes.note(
-                "stopping: requests that are being passed on, and runs for the node that leads, have the time of --shutdown-grace to \
-                 end",
-            );
-            tokio::select! {
-                _ = join(lending.end(grace), timeout(grace, public)) => {}
-                () = signals.another() => lending.end(Duration::ZERO).await,
-            }
-            None
-        }
+) {
+    setup.notes.note(
+        "stopping: requests that are being passed on, and runs for the node that leads, have the time of --shutdown-grace to end",
+    );
+    tokio::select! {
+        _ = join(lending.end(grace), timeout(grace, public)) => {}
+        () = signals.another() => lending.end(Duration::ZERO).await,
     }
 }
 

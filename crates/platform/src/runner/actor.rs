@@ -12,7 +12,7 @@ mod starting;
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::{id::SourceId, time::EpochMs};
+use headwater_model::id::SourceId;
 use headwater_store::{Lease, RunnableLease};
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,7 +28,7 @@ use super::{
     waiting::{WAITING_MAX, Waiting},
 };
 use crate::{
-    actor::{Heartbeat, InFlight, OVERDUE},
+    actor::{Heartbeat, InFlight, LeasedUntil},
     changes::Change,
 };
 
@@ -41,8 +41,7 @@ pub(super) struct Actor {
     commands: mpsc::UnboundedReceiver<Command>,
     /// The right to run the source, once the runner has it.
     lease: Option<RunnableLease>,
-    /// Until when its invocations are leased, epoch milliseconds.
-    leased_until_ms: EpochMs,
+    leased_until: LeasedUntil,
     loaded: Option<Arc<LoadedSource>>,
     renewal: Renewal,
     queue: Queue,
@@ -73,7 +72,7 @@ impl Actor {
             flight: Flight::new(Arc::clone(&context)),
             commits: Commits::new(Arc::clone(&context.core), id.clone()),
             stopping: context.core.stopping.is_cancelled(),
-            leased_until_ms: context.core.lease_term().expires_at_ms,
+            leased_until: LeasedUntil::new(&context.core),
             context,
             id,
             commands,
@@ -244,29 +243,19 @@ impl Actor {
         ended.chain(self.queue.leases()).collect()
     }
 
-    /// The same once some of them may have run out, because beats of the heartbeat have failed or come late.
+    /// The same once some of them may have run out.
     fn overdue(&self) -> Vec<Lease> {
-        let soon_ms = self.context.core.env.now_ms() + OVERDUE;
-        match soon_ms < self.leased_until_ms {
-            true => Vec::new(),
-            false => self.leases(),
+        match self.leased_until.is_overdue(&self.context.core.env) {
+            true => self.leases(),
+            false => Vec::new(),
         }
     }
 
     async fn prolong_leases(&mut self) {
         let leases = self.leases();
-        let until_ms = self.context.core.lease_term().expires_at_ms;
-        if !leases.is_empty()
-            && let Err(error) = self
-                .context
-                .core
-                .store
-                .extend_leases(&leases, until_ms)
-                .await
-        {
+        let prolonged = self.leased_until.prolong(&self.context.core, &leases);
+        if let Err(error) = prolonged.await {
             tracing::warn!(source_id = %self.id, %error, "leases could not be prolonged");
-            return;
         }
-        self.leased_until_ms = until_ms;
     }
 }

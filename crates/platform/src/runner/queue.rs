@@ -232,10 +232,7 @@ impl Queue {
             let (core, store) = (&context.core, &context.core.store);
             let (lease, overdue) = (&lease, &overdue);
             let claim = |term| async move {
-                if !overdue.is_empty() {
-                    let until_ms = core.lease_term().expires_at_ms;
-                    store.extend_leases(overdue, until_ms).await?;
-                }
+                core.prolong(overdue).await?;
                 store.claim(lease, term, now_ms, limit).await
             };
             let give_back = |term| store.release_claim(&lease.runnable, term);

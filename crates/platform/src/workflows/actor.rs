@@ -21,10 +21,7 @@ use futures::{
     future::BoxFuture,
     stream::{FuturesOrdered, FuturesUnordered},
 };
-use headwater_model::{
-    id::{InvocationId, WorkflowId},
-    time::EpochMs,
-};
+use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{
     Claimed, Lease, Owner, RunCommit, RunnableLease, StoreError, WaitResolution,
 };
@@ -43,7 +40,7 @@ use super::{
     start::Start,
 };
 use crate::{
-    actor::{Batches, Claims, Heartbeat, InFlight, OVERDUE, insisted, store_returns},
+    actor::{Batches, Claims, Heartbeat, InFlight, LeasedUntil, insisted, store_returns},
     changes::Change,
     chore::Chore,
     error::PlatformError,
@@ -107,8 +104,7 @@ pub(super) struct Actor {
     flight: Flight,
     commits: Batches<RunCommit, Committed>,
     held: Held,
-    /// The earliest end of the leases.
-    leased_until_ms: EpochMs,
+    leased_until: LeasedUntil,
     /// Whether the store may have more runs.
     more: bool,
     stopping: bool,
@@ -125,6 +121,7 @@ impl Actor {
         Self {
             flight: Flight::new(Arc::clone(&context)),
             stopping: context.core.stopping.is_cancelled(),
+            leased_until: LeasedUntil::new(&context.core),
             context,
             id,
             commands,
@@ -145,7 +142,6 @@ impl Actor {
             applied: HashMap::new(),
             commits: Batches::default(),
             held: Held::default(),
-            leased_until_ms: EpochMs::default(),
             more: true,
             closing: None,
         }
@@ -435,25 +431,19 @@ impl Actor {
         known.chain(self.loading_leases.values()).cloned().collect()
     }
 
-    /// The same once some of them may have run out, because beats of the heartbeat have failed or come late.
+    /// The same once some of them may have run out.
     fn overdue(&self) -> Vec<Lease> {
-        let soon_ms = self.context.core.env.now_ms() + OVERDUE;
-        match soon_ms < self.leased_until_ms {
-            true => Vec::new(),
-            false => self.leases(),
+        match self.leased_until.is_overdue(&self.context.core.env) {
+            true => self.leases(),
+            false => Vec::new(),
         }
     }
 
     async fn prolong_leases(&mut self) {
         let leases = self.leases();
-        let core = &self.context.core;
-        let until_ms = core.lease_term().expires_at_ms;
-        if !leases.is_empty()
-            && let Err(error) = core.store.extend_leases(&leases, until_ms).await
-        {
+        let prolonged = self.leased_until.prolong(&self.context.core, &leases);
+        if let Err(error) = prolonged.await {
             tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
-            return;
         }
-        self.leased_until_ms = until_ms;
     }
 }

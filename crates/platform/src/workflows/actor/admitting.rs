@@ -1,6 +1,6 @@
 //! Holding runs back until the limits of their workflow let them begin.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use headwater_model::{id::InvocationId, time::EpochMs};
 use headwater_workflow::{
@@ -123,9 +123,9 @@ impl Actor {
         let held = &mut self.held;
         let ended = std::mem::take(&mut held.ended);
         // The store may not know yet of some that began here before the workflow was deployed anew.
-        let is_counted = |id: &InvocationId| counted.running.iter().any(|(known, ..)| known == id);
+        let known: HashSet<_> = counted.running.iter().map(|(id, ..)| id).collect();
         for (id, run) in self.runs.iter().filter(|(_, run)| run.is_admitted) {
-            if !is_counted(id) {
+            if !known.contains(id) {
                 let keys = run.head.keys.clone().unwrap_or_default();
                 let began_at_ms = run.head.started_at_ms.unwrap_or(run.started_at_ms);
                 held.admission.begins(&settings, id, &keys, began_at_ms);

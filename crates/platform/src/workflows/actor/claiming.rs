@@ -46,10 +46,7 @@ impl Actor {
             let (leases, overdue) = (&context.leases, &overdue);
             let claim = |term| async move {
                 let lease = leases.of(workflow).await?;
-                if !overdue.is_empty() {
-                    let until_ms = core.lease_term().expires_at_ms;
-                    store.extend_leases(overdue, until_ms).await?;
-                }
+                core.prolong(overdue).await?;
                 let claimed = store.claim(&lease, term, now_ms, limit).await?;
                 Ok((lease, claimed))
             };

@@ -29,6 +29,7 @@ use headwater_store::{ClaimedSend, Progress, StoreError};
 
 use self::{context::SendContext, taken::Taken};
 use crate::{
+    actor::Claims,
     core::Core,
     error::PlatformError,
     workflows::{AccountMasks, OpenedVariables},
@@ -42,6 +43,7 @@ const SENDS_PER_STEP: u64 = 2_000;
 /// The sends of this node.
 pub(crate) struct Sends {
     context: Arc<SendContext>,
+    claims: Claims,
 }
 
 impl Sends {
@@ -55,7 +57,10 @@ impl Sends {
         account_masks: Arc<AccountMasks>,
     ) -> Result<Self, PlatformError> {
         let context = Arc::new(SendContext::new(core, variables, account_masks)?);
-        Ok(Self { context })
+        Ok(Self {
+            context,
+            claims: Claims::default(),
+        })
     }
 
     /// Starts attempts of what is due, as far as there is room.
@@ -106,7 +111,9 @@ impl Sends {
 
     async fn claim(&self, most: u32) -> Result<Vec<ClaimedSend>, StoreError> {
         let core = &self.context.core;
-        let (term, now_ms) = (core.lease_term(), core.env.now_ms());
-        core.store.claim_sends(term, now_ms, most).await
+        let (store, now_ms) = (&core.store, core.env.now_ms());
+        let claim = |term| store.claim_sends(term, now_ms, most);
+        let give_back = |term| store.release_send_claim(term);
+        self.claims.claim(core, claim, give_back).await
     }
 }

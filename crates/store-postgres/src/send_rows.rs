@@ -13,6 +13,7 @@ use headwater_store::{
 use tokio_postgres::Row;
 
 use crate::{
+    claim_turn,
     connection::{Connection, failed},
     owner,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, unsigned},
@@ -72,12 +73,16 @@ static FIRST: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The turn to claim them.
+const TURN: &str = "sends";
+
 pub(crate) async fn claim(
     connection: &Connection,
     term: LeaseTerm,
     now_ms: EpochMs,
     limit: u32,
 ) -> Result<Vec<ClaimedSend>, StoreError> {
+    claim_turn::wait(connection, TURN).await?;
     let failed = failed("claiming sends");
     let first = &*FIRST;
     let rows = connection
@@ -107,6 +112,24 @@ pub(crate) async fn claim(
     // RETURNING promises no order.
     found.sort_by_key(|(position, _)| *position);
     Ok(found.into_iter().map(|(_, send)| send).collect())
+}
+
+/// Gives back what is leased under the term.
+pub(crate) async fn release_claim(
+    connection: &Connection,
+    term: LeaseTerm,
+) -> Result<(), StoreError> {
+    // The lost one may still be at its commit.
+    claim_turn::wait(connection, TURN).await?;
+    connection
+        .execute(
+            "UPDATE sends SET lease_epoch = NULL, lease_expires_at_ms = NULL, attempts = attempts - 1
+             WHERE state = 'pending' AND lease_epoch = $1 AND lease_expires_at_ms = $2",
+            &[&signed(term.epoch.0), &signed(term.expires_at_ms)],
+        )
+        .await
+        .map_err(failed("giving a claim back"))
+        .map(drop)
 }
 
 fn id_of(row: &Row) -> Result<SendId, StoreError> {

@@ -24,6 +24,13 @@ impl Sends for PostgresStore {
         .await
     }
 
+    async fn release_send_claim(&self, term: LeaseTerm) -> Result<(), StoreError> {
+        self.write_locking(
+            |connection| async move { send_rows::release_claim(&connection, term).await },
+        )
+        .await
+    }
+
     async fn end_sends(&self, attempts: Vec<SendAttempt>) -> Result<(), StoreError> {
         let attempts = &attempts;
         self.write(|connection| async move {

@@ -107,6 +107,18 @@ pub(crate) fn claim(
     Ok(found.into_iter().map(|(_, send)| send).collect())
 }
 
+/// Gives back what is leased under the term.
+pub(crate) fn release_claim(connection: &Connection, term: LeaseTerm) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE sends SET lease_epoch = NULL, lease_expires_at_ms = NULL, attempts = attempts - 1
+             WHERE state = 'pending' AND lease_epoch = ? AND lease_expires_at_ms = ?",
+            params![signed(term.epoch.0), signed(term.expires_at_ms)],
+        )
+        .map_err(failed("giving a claim back"))
+        .map(drop)
+}
+
 fn id_of(row: &Row<'_>) -> Result<SendId, StoreError> {
     Ok(SendId {
         run_id: parsed(row, "run_id")?,

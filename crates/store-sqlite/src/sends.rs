@@ -24,6 +24,11 @@ impl Sends for SqliteStore {
         .await
     }
 
+    async fn release_send_claim(&self, term: LeaseTerm) -> Result<(), StoreError> {
+        self.write(move |connection| send_rows::release_claim(connection, term))
+            .await
+    }
+
     async fn end_sends(&self, attempts: Vec<SendAttempt>) -> Result<(), StoreError> {
         self.write(move |connection| {
             let mut attempts = attempts.iter();

@@ -238,6 +238,7 @@ macro_rules! conformance_tests {
                 open_runs_are_listed_newest_first,
                 called_runs_begin_with_the_commit_that_calls_them,
                 a_send_has_one_lease,
+                sends_of_a_lost_claim_are_given_back,
                 variables_are_their_tenants_own,
             }
             conflicts {

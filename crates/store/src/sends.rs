@@ -131,6 +131,11 @@ pub trait Sends {
         limit: u32,
     ) -> Result<Vec<ClaimedSend>, StoreError>;
 
+    /// Gives back what is leased under exactly this term, as if it had never been claimed: a claim whose answer was lost has
+    /// leased it, and nobody knows.
+    /// MUST leave leases of other terms (`conformance::workflow_runs::sends_of_a_lost_claim_are_given_back`).
+    async fn release_send_claim(&self, term: LeaseTerm) -> Result<(), StoreError>;
+
     /// Records the ends of attempts. Those whose lease was lost change nothing.
     async fn end_sends(&self, attempts: Vec<SendAttempt>) -> Result<(), StoreError>;
 

@@ -11,14 +11,14 @@ use headwater_model::{
 use super::{
     Factory,
     fixture::{
-        MINUTE, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, deployment,
+        MINUTE, MS, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, deployment,
         entropy, event_on, json, owner, run_under, start, term, timer_of, trigger, workflow,
     },
 };
 use crate::{
-    AfterRun, EndedRun, InvocationEnd, KeptRuns, NewSend, PlaceWrite, RunBlob, RunCommit,
-    RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState, SendWay, Store,
-    WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow, WorkflowHealth,
+    AfterRun, ClaimedSend, EndedRun, InvocationEnd, KeptRuns, LeaseTerm, NewSend, PlaceWrite,
+    RunBlob, RunCommit, RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState,
+    SendWay, Store, WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow, WorkflowHealth,
 };
 
 /// A run that was claimed.
@@ -464,6 +464,44 @@ pub async fn a_send_has_one_lease(factory: &dyn Factory) {
     let shown = store.run_sends(&run.lease.invocation_id).await.unwrap();
     assert_eq!((shown[0].state, shown[0].attempts), (SendState::Sent, 2));
     assert_eq!(store.next_send_due().await.unwrap(), None);
+}
+
+pub async fn sends_of_a_lost_claim_are_given_back(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let sends = (0..2).map(|number| NewSend {
+        path: "a".to_owned(),
+        number,
+        way: SendWay::Http,
+        lane: None,
+        value: json(r#"{"url":"https://a.example"}"#),
+    });
+    let progress = RunProgress {
+        sends: sends.collect(),
+        ..RunProgress::default()
+    };
+    commit(&*store, step(&run, goes_on("{}"), progress))
+        .await
+        .unwrap();
+    let kept = store.claim_sends(term(epoch), T0, 1).await.unwrap();
+    let of_lost = LeaseTerm {
+        expires_at_ms: term(epoch).expires_at_ms + MS,
+        ..term(epoch)
+    };
+    let lost = store.claim_sends(of_lost, T0, 1).await.unwrap();
+    store.release_send_claim(of_lost).await.unwrap();
+    assert_eq!(store.next_send_due().await.unwrap(), Some(T0));
+    let again = store.claim_sends(term(epoch), T0, 10).await.unwrap();
+    let told = |claimed: &[ClaimedSend]| {
+        let sends = claimed.iter();
+        sends
+            .map(|send| (send.id.number, send.attempt))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&kept), [(0, 1)]);
+    assert_eq!(told(&lost), [(1, 1)]);
+    assert_eq!(told(&again), [(1, 1)], "an attempt that nobody began");
 }
 
 pub async fn variables_are_their_tenants_own(factory: &dyn Factory) {

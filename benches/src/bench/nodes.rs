@@ -35,13 +35,13 @@ const ANSWERS: &str = r#"export default {
   props: { http: { type: "$.interface.http", customResponse: true } },
   run(event) { this.http.respond({ status: 200, body: { n: event.body.n + 1 } }); },
 };"#;
-/// Computes for some milliseconds: of a run, most is the component's.
+/// Computes for a few milliseconds: of a run, most is the component's.
 const COMPUTES: &str = r#"export default {
   name: "Computes", version: "0.0.1",
   props: { http: { type: "$.interface.http", customResponse: true } },
   run(event) {
     let n = event.body.n;
-    for (let i = 0; i < 3_000_000; i++) n = (n * 31 + i) | 0;
+    for (let i = 0; i < 500_000; i++) n = (n * 31 + i) | 0;
     this.http.respond({ status: 200, body: { n } });
   },
 };"#;
@@ -250,7 +250,8 @@ impl Installation {
             Kind::Ingest => self.load(CONNECTIONS, &self.emitting, duration).await,
             Kind::IngestOfMany => self.load(MANY_CONNECTIONS, &self.emitting, duration).await,
             Kind::Answers => self.load(CONNECTIONS, &self.answering, duration).await,
-            Kind::Computing => self.load(CONNECTIONS, &self.computing, duration).await,
+            // Few at once: in a round, each of them is answered many times by a node that has a part of a processor.
+            Kind::Computing => self.load(SOURCES, &self.computing, duration).await,
             Kind::Deliveries => self.deliver(duration).await,
             Kind::Steps => {
                 let runs = self.load(CONNECTIONS, &self.workflows, duration).await?;

@@ -154,11 +154,8 @@ pub(super) async fn serve(
     stopping.cancel();
     let ended = match stopped {
         Stopped::Leading(running) => {
-            let grace = match membership.itself().has_successor() {
-                true => node::handover_grace(&setup.options),
-                false => grace,
-            };
-            Some(leading_ended(setup, running, grace, public, &mut signals).await)
+            let has_successor = membership.itself().has_successor();
+            Some(leading_ended(setup, running, has_successor, public, &mut signals).await)
         }
         Stopped::Following => {
             following_ended(setup, grace, &lending, public, &mut signals).await;
@@ -177,10 +174,14 @@ pub(super) async fn serve(
 async fn leading_ended(
     setup: &Setup<'_>,
     running: Running,
-    grace: Duration,
+    has_successor: bool,
     public: JoinHandle<()>,
     signals: &mut StopSignals,
 ) -> Ended {
+    let grace = match has_successor {
+        true => node::handover_grace(&setup.options),
+        false => node::shutdown_grace(&setup.options),
+    };
     running.tell_stopping(setup.notes, grace);
     let ended = running.stop(setup.notes, grace, signals.another()).await;
     tokio::select! {

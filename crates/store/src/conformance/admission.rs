@@ -13,13 +13,13 @@ use super::{
     Factory,
     fixture::{
         MINUTE, SECOND, T0, Work, call_of, claim_runs, commit, deploy, deployment, emit, emitter,
-        entropy, given, json, owner, run_under, start, term, trigger, workflow,
+        entropy, given, json, owner, run_under, send, start, term, trigger, workflow,
     },
 };
 use crate::{
-    AfterRun, Conflict, EndedRun, Entity, InvocationEnd, NewSend, PlaceWrite, RunBlob, RunCommit,
-    RunKey, RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendId, SendState,
-    SendWay, Store, StoreError, Workflow, WorkflowBounds, WorkflowFeed,
+    AfterRun, Conflict, EndedRun, Entity, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunKey,
+    RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendId, SendState, Store,
+    StoreError, Workflow, WorkflowBounds, WorkflowFeed,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -75,16 +75,6 @@ fn end(run: &Work, of: &Workflow, progress: RunProgress) -> RunCommit {
     RunCommit {
         ended: Some(ended),
         ..step(run, AfterRun::Ended, progress)
-    }
-}
-
-fn send(number: u32, lane: Option<&str>) -> NewSend {
-    NewSend {
-        path: "a".to_owned(),
-        number,
-        way: SendWay::Http,
-        lane: lane.map(str::to_owned),
-        value: json(r#"{"url":"https://a.example"}"#),
     }
 }
 

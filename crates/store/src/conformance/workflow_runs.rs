@@ -12,13 +12,13 @@ use super::{
     Factory,
     fixture::{
         MINUTE, MS, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, deployment,
-        entropy, event_on, json, owner, run_under, start, term, timer_of, trigger, workflow,
+        entropy, event_on, json, owner, run_under, send, start, term, timer_of, trigger, workflow,
     },
 };
 use crate::{
-    AfterRun, ClaimedSend, EndedRun, InvocationEnd, KeptRuns, LeaseTerm, NewSend, PlaceWrite,
-    RunBlob, RunCommit, RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState,
-    SendWay, Store, WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow, WorkflowHealth,
+    AfterRun, ClaimedSend, EndedRun, InvocationEnd, KeptRuns, LeaseTerm, PlaceWrite, RunBlob,
+    RunCommit, RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState, Store,
+    WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow, WorkflowHealth,
 };
 
 /// A run that was claimed.
@@ -412,13 +412,7 @@ pub async fn a_send_has_one_lease(factory: &dyn Factory) {
     let run = begun(&*store, &of, epoch).await;
     assert_eq!(store.next_send_due().await.unwrap(), None);
     let mut progress = RunProgress::default();
-    progress.sends.push(NewSend {
-        path: "a".to_owned(),
-        number: 0,
-        way: SendWay::Http,
-        lane: None,
-        value: json(r#"{"url":"https://a.example"}"#),
-    });
+    progress.sends.push(send(0, None));
     let queued = step(&run, goes_on("{}"), progress);
     commit(&*store, queued.clone()).await.unwrap();
     commit(&*store, queued).await.unwrap();
@@ -470,15 +464,8 @@ pub async fn sends_of_a_lost_claim_are_given_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let of = workflow(&*store, &owner()).await;
     let run = begun(&*store, &of, epoch).await;
-    let sends = (0..2).map(|number| NewSend {
-        path: "a".to_owned(),
-        number,
-        way: SendWay::Http,
-        lane: None,
-        value: json(r#"{"url":"https://a.example"}"#),
-    });
     let progress = RunProgress {
-        sends: sends.collect(),
+        sends: vec![send(0, None), send(1, None)],
         ..RunProgress::default()
     };
     commit(&*store, step(&run, goes_on("{}"), progress))
